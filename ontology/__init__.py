@@ -1,0 +1,1 @@
+"""The trace-prov vocabulary (OWL), its JSON-LD context and the mapping table."""

@@ -1,0 +1,1 @@
+"""SPARQL and Cypher query files; each opens with what it answers and its parameters."""

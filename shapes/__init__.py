@@ -1,0 +1,1 @@
+"""SHACL shapes: what a well-formed run graph and a package are."""

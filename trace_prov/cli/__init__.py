@@ -1,0 +1,50 @@
+"""The command line: one file a group of commands, each a few lines that call the line of the product.
+
+Exit codes: 0 fine; 1 findings or violations where the command was asked to fail on them; 2 bad input or usage.
+Commands are imported only when they are called, so that `trace-prov --help` needs no optional package.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from trace_prov import __version__
+from trace_prov.errors import TraceProvError
+
+#: command name -> (module, attribute); adding a command adds one line here and one file beside this one.
+COMMANDS: dict[str, tuple[str, str]] = {}
+
+EXIT_BAD_INPUT = 2
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported on first use and whose user errors never show a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, attribute = COMMANDS[cmd_name]
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except TraceProvError as error:
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(EXIT_BAD_INPUT)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="trace-prov")
+def main() -> None:
+    """Provenance graphs for the forensics of LLM-agent logs.
+
+    Exit codes: 0 fine, 1 findings or violations where asked to fail, 2 bad input or usage.
+    """

@@ -1,0 +1,1 @@
+"""The TRACE watermark: embed, attack, detect; verdicts become annotations on the graph."""
