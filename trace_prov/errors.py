@@ -3,7 +3,7 @@
 TraceProvError
 ├── UsageError            the call asks for something that does not exist (action, query, format, condition)
 └── InputError            a file is not what it was taken for; has `source`, `place`, `expected`, `found`, `hint`
-    ├── UnreadableSource  it cannot be opened or read at all
+    ├── SourceError       it cannot be opened or read at all
     ├── FormatError       no loader recognises it, or it breaks the format that it claims
     ├── SidecarError      a native sidecar contradicts its log
     ├── GraphError        a run graph is not well formed
@@ -56,7 +56,7 @@ class InputError(TraceProvError):
         return text if self.hint is None else f"{text} ({self.hint})"
 
 
-class UnreadableSource(InputError):
+class SourceError(InputError):
     """The file cannot be opened or read."""
 
 
