@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -33,7 +33,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The certain and the possible set of an open question: every completion's answer lies between (CONTRACT §6)."""
+    """The certain and the possible set of an open question; every completion lies between (CONTRACT §6)."""
 
     certain: tuple[Locator, ...]
     possible: tuple[Locator, ...]
@@ -53,8 +53,8 @@ class RequestAnswer:
 class RecordsAnswer:
     """Q2 or Q3. `locators` is None unless answered, `bounds` None unless it abstains.
 
-    `matches` say how each certain locator was found, `bindings` are the rows used (Q3), `dangling` the cited ids that
-    name no record, `unbound` those that no visible row explains, `needed` the smallest additional evidence.
+    `matches` say how each certain locator was found, `bindings` are the rows used (Q3), `dangling` the cited ids
+    that name no record, `unbound` those that no visible row explains, `needed` the smallest additional evidence.
     """
 
     status: Status
@@ -91,17 +91,19 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """A run without a target: it stays in the inventory with the reason (CONTRACT §3)."""
+    """A run, or one action of it, without a target: it stays in the inventory with the reason (CONTRACT §3)."""
 
     log: str
     run: str
     reason: str
+    action: str | None = None
 
 
 def to_json(finding: Finding | NotApplicable) -> dict[str, Any]:
     """The interchange form of CONTRACT §10, with further keys for bounds, evidence and what is missing."""
     if isinstance(finding, NotApplicable):
-        return {"log": finding.log, "run": finding.run, "applicable": False, "reason": finding.reason}
+        named = {} if finding.action is None else {"action": finding.action}
+        return {"log": finding.log, "run": finding.run, "applicable": False, **named, "reason": finding.reason}
     return {
         "log": finding.log,
         "run": finding.run,
@@ -149,5 +151,5 @@ def _matches(matches: Iterable[Match]) -> list[dict[str, str]]:
     return [{"locator": str(match.locator), "how": match.how.value} for match in sorted(matches)]
 
 
-def _given(**lists: list[Any]) -> Mapping[str, Any]:
+def _given(**lists: list[Any]) -> dict[str, Any]:
     return {name: value for name, value in lists.items() if value}

@@ -136,8 +136,11 @@ class Record:
 
     @cached_property
     def decoded(self) -> tuple[str, ...]:
-        """The string scalars in the text, unescaped, that do not stand in it as they are (CONTRACT §2 b)."""
-        if self.text is None:
+        """The string scalars in the text, unescaped, that do not stand in it as they are (CONTRACT §2 b).
+
+        None of a cut text: how its rest would have made it read is not known.
+        """
+        if self.text is None or self.state is not RecordState.PRESENT:
             return ()
         strings = decoded_strings(self.text) if self.element_strings is None else self.element_strings
         return tuple(dict.fromkeys(string for string in strings if string not in self.text))
@@ -212,7 +215,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Action:
-    """One tool call. `number` counts from 1 in the order of issue; calls of one assistant message share a `step`."""
+    """One tool call. `number` counts from 1 in order of issue; calls of one assistant message share a `step`."""
 
     number: int
     step: int
@@ -228,10 +231,15 @@ class Action:
     def id(self) -> str:
         return action_id(self.number)
 
+    @property
+    def has_records(self) -> bool:
+        """Whether the agent received a result; tells without reading it."""
+        return self.result is not None and self.result.content.state is not RecordState.ABSENT
+
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The external records of this action; empty when the call never got a result."""
-        if self.result is None or self.result.content.state is RecordState.ABSENT:
+        if self.result is None or not self.has_records:
             return ()
         return self.result.records(self.number)
 
@@ -269,7 +277,7 @@ class RecordedInput:
 
 
 class Severity(StrEnum):
-    """`error`: damage, the command ends with exit code 2; `warning`: to be weighed; `note`: a rule that was used."""
+    """`error`: damage, commands end with exit code 2; `warning`: to be weighed; `note`: a rule that was used."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -337,7 +345,8 @@ class Run:
 
     @property
     def turn_locators(self) -> tuple[Locator, ...]:
-        """`request.user`, or `request.user[1]`, `request.user[2]`, … when there are several turns (CONTRACT §1)."""
-        if len(self.turns) == 1:
-            return (Locator(0),)
-        return tuple(Locator(0, turn.number) for turn in self.turns)
+        """`request.user`, or `request.user[1]`, `request.user[2]`, … for several turns (CONTRACT §1)."""
+        return tuple(self.turn_record(turn).locator for turn in self.turns)
+
+    def turn_record(self, turn: Turn) -> Record:
+        return Record(Locator(0, turn.number if len(self.turns) > 1 else 0), turn.content)

@@ -3,8 +3,8 @@
 Structured means that the text parses as JSON, else as YAML. Both are read for their string scalars only, with
 numbers and dates left as written: whatever is not a string stands in the text as it is.
 
-YAML is read as a stream of libyaml events and never composed into objects: hostile text (deep nesting, alias bombs,
-tags that name Python objects) costs no more than its length.
+YAML is read as a stream of libyaml events and never composed into objects: hostile text (deep nesting, alias
+bombs, tags that name Python objects) costs no more than its length.
 """
 
 from __future__ import annotations
@@ -235,3 +235,25 @@ def _scanned_dashes(text: str) -> list[int]:
         elif isinstance(token, yaml.BlockEndToken):
             depth -= 1
     return starts
+
+
+# An escape that may give another character than a blank, a quote, a slash or a backslash.
+_OTHER_ESCAPE = re.compile(r'\\[^nrt"\\/ ]')
+_FRAGMENT_BREAK = re.compile(r"""[\s'"\\/]+""")
+
+
+def decoding_may_show(literal: str, text: str) -> bool:
+    """Whether `literal`, which does not stand in `text`, may still stand in a scalar of it after unescaping.
+
+    Reading structured text costs far more than searching it, so this settles most texts without it. Unescaping
+    changes blanks (folded lines, indentation), doubled quotes and what follows a backslash; all other characters
+    of a scalar stand in the text, in order. So each piece of the literal between blanks, quotes, slashes and
+    backslashes must stand there too, unless some escape gives other characters than these.
+    """
+    if _OTHER_ESCAPE.search(text) is not None:
+        return True
+    pieces = _FRAGMENT_BREAK.split(literal)
+    if len(pieces) == 1:
+        # Nothing in the literal could have been changed.
+        return False
+    return all(piece in text for piece in pieces)

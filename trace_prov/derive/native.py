@@ -1,0 +1,164 @@
+"""The fast path: Q1, H and J of a visible run, by the completion rule (CONTRACT §5, §6).
+
+A run is all that is visible; what is hidden is marked by a record's state, a missing row or a withheld account.
+Each question is answered exactly when its certain set equals its possible set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from trace_prov.derive.occurrence import matches_in, occurs
+from trace_prov.derive.target import Question, targets
+from trace_prov.finding import Bounds, Finding, Match, NotApplicable, RecordsAnswer, RequestAnswer, Status
+from trace_prov.model import (
+    HIDDEN_STATES,
+    Action,
+    BasisState,
+    Binding,
+    Locator,
+    RecordState,
+    Run,
+    TableState,
+)
+
+
+def derive(run: Run, question: Question | None = None) -> Iterator[Finding | NotApplicable]:
+    """The findings of a run: one for the case's target, or what `question` asks for."""
+    for target in targets(run, question or Question()):
+        if isinstance(target, NotApplicable):
+            yield target
+            continue
+        action, asked = target
+        matches, hidden = held_by(run, action, asked.literal)
+        yield Finding(
+            log=run.source.name,
+            run=run.id,
+            target=asked,
+            q1=answer_request(run, action, asked.literal),
+            q2=answer_records(matches, hidden),
+            basis=action.account.basis,
+            q3=answer_cited(run, action, matches, hidden),
+        )
+
+
+def answer_request(run: Run, action: Action, literal: str) -> RequestAnswer:
+    """Q1: whether the literal occurs in the user's turns before the action."""
+    records = [run.turn_record(turn) for turn in run.turns_before(action)]
+    found = ((record.locator, occurs(literal, record)) for record in records)
+    matches = tuple(Match(locator, how) for locator, how in found if how is not None)
+    if matches:
+        return RequestAnswer(Status.ANSWERED, True, matches)
+    hidden = [record.locator for record in records if record.state is not RecordState.PRESENT]
+    if not run.turns:
+        hidden = [Locator(0)]
+    if hidden:
+        return RequestAnswer(Status.ABSTAIN, None, needed=tuple(str(locator) for locator in hidden))
+    return RequestAnswer(Status.ANSWERED, False)
+
+
+def held_by(run: Run, action: Action, literal: str) -> tuple[list[Match], list[Locator]]:
+    """The earlier records that visibly hold the literal, and the locators of those hidden that may hold it."""
+    matches: list[Match] = []
+    hidden: list[Locator] = []
+    for other in run.actions_delivered_before(action):
+        found = matches_in(literal, other)
+        matches.extend(found)
+        hidden.extend(_hidden_locators(other, {match.locator for match in found}))
+    return matches, hidden
+
+
+def _hidden_locators(action: Action, matched: set[Locator]) -> Iterable[Locator]:
+    """What of an action's result is hidden and does not visibly match already."""
+    result = action.result
+    assert result is not None
+    if result.elements:
+        return [
+            Locator(action.number, k)
+            for k, content in enumerate(result.elements, start=1)
+            if content.state in HIDDEN_STATES and Locator(action.number, k) not in matched
+        ]
+    if result.content.state not in HIDDEN_STATES or Locator(action.number) in matched:
+        return []
+    return result.declared or [Locator(action.number)]
+
+
+def answer_records(matches: list[Match], hidden: list[Locator]) -> RecordsAnswer:
+    """Q2: H(s,a)."""
+    certain = _sorted(match.locator for match in matches)
+    possible = _sorted([*certain, *hidden])
+    if certain == possible:
+        return RecordsAnswer(Status.ANSWERED, certain, matches=tuple(sorted(matches)))
+    return RecordsAnswer(
+        Status.ABSTAIN,
+        None,
+        bounds=Bounds(certain, possible),
+        matches=tuple(sorted(matches)),
+        needed=tuple(str(locator) for locator in possible if locator not in certain),
+    )
+
+
+def answer_cited(run: Run, action: Action, matches: list[Match], hidden: list[Locator]) -> RecordsAnswer:
+    """Q3: J(s,a), the part of H(s,a) that the Basis of the action is bound to."""
+    basis = action.account.basis
+    possible_h = _sorted([*(match.locator for match in matches), *hidden])
+    if basis.state is BasisState.MISSING:
+        return RecordsAnswer(Status.BASIS_MISSING, None)
+    if basis.state is BasisState.WITHHELD:
+        return _open((), possible_h, needed=(f"account of {action.id}",))
+    if basis.state is BasisState.EMPTY:
+        return RecordsAnswer(Status.ANSWERED, ())
+    if basis.state is BasisState.MALFORMED:
+        return _open((), possible_h) if possible_h else RecordsAnswer(Status.ANSWERED, ())
+    return _answer_ids(run, basis.ids, matches, hidden)
+
+
+def _answer_ids(run: Run, ids: tuple[str, ...], matches: list[Match], hidden: list[Locator]) -> RecordsAnswer:
+    located = {row.local_id: row.locator for row in run.table.rows}
+    cited = tuple(dict.fromkeys(ids))
+    bindings = tuple(Binding(local_id, located[local_id]) for local_id in cited if local_id in located)
+    loose = tuple(local_id for local_id in cited if local_id not in located)
+    complete = run.table.state is TableState.COMPLETE
+    dangling, unbound = (loose, ()) if complete else ((), loose)
+
+    bound = [row.locator for row in bindings]
+    cited_matches = tuple(sorted(m for m in matches if any(locator.covers(m.locator) for locator in bound)))
+    certain = _sorted(match.locator for match in cited_matches)
+    if unbound:
+        possible = _sorted([*(match.locator for match in matches), *hidden])
+    else:
+        possible = _sorted([*certain, *_bound_part(hidden, bound)])
+
+    if certain == possible:
+        return RecordsAnswer(
+            Status.ANSWERED, certain, matches=cited_matches, bindings=bindings, dangling=dangling, unbound=unbound
+        )
+    needed_records = [str(locator) for locator in _sorted(hidden) if locator in possible]
+    needed_rows = [f"binding of {local_id}" for local_id in unbound]
+    return _open(
+        certain,
+        possible,
+        matches=cited_matches,
+        bindings=bindings,
+        dangling=dangling,
+        unbound=unbound,
+        needed=(*needed_records, *needed_rows),
+    )
+
+
+def _bound_part(hidden: list[Locator], bound: list[Locator]) -> Iterator[Locator]:
+    """What of the hidden locators the bound ones address; a hidden whole stands for any of its elements too."""
+    for locator in hidden:
+        for other in bound:
+            if other.covers(locator):
+                yield locator
+            elif locator.covers(other):
+                yield other
+
+
+def _open(certain: tuple[Locator, ...], possible: tuple[Locator, ...], **evidence: object) -> RecordsAnswer:
+    return RecordsAnswer(Status.ABSTAIN, None, bounds=Bounds(certain, possible), **evidence)  # type: ignore[arg-type]
+
+
+def _sorted(locators: Iterable[Locator]) -> tuple[Locator, ...]:
+    return tuple(sorted(set(locators)))

@@ -1,0 +1,110 @@
+"""Which action, argument and literal a case asks about (CONTRACT §3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trace_prov.finding import NotApplicable, Target
+from trace_prov.model import Action, Argument, RecordState, Run
+
+#: Normalised argument names in the order in which they are preferred; all others follow alphabetically.
+PREFERRED_ARGUMENTS = ("recipient", "iban", "accountnumber", "password", "filepath", "date", "subject")
+
+_DROPPED = re.compile(r"[_\- ]")
+
+NO_ACTION = "the run has no action"
+NO_TEXT_ARGUMENT = "no action has a non-empty top-level text argument"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What an analyst asks; the default is the case's own target.
+
+    `literal` replaces the value of the argument; without `action` it is asked of the case's target action, or of
+    every action with `all_actions`.
+    """
+
+    all_actions: bool = False
+    action: str | None = None
+    argument: str | None = None
+    literal: str | None = None
+
+
+def normalised(name: str) -> str:
+    """An argument's name as the contract compares it: lower case, without `_`, `-` and spaces."""
+    return _DROPPED.sub("", name.lower())
+
+
+def text_arguments(action: Action) -> list[Argument]:
+    """The arguments whose value is a non-empty text, the preferred first."""
+    usable = [
+        argument
+        for argument in action.arguments
+        if argument.state is RecordState.PRESENT and isinstance(argument.value, str) and argument.value
+    ]
+    return sorted(usable, key=lambda argument: (_rank(argument.name), normalised(argument.name), argument.name))
+
+
+def _rank(name: str) -> int:
+    key = normalised(name)
+    return PREFERRED_ARGUMENTS.index(key) if key in PREFERRED_ARGUMENTS else len(PREFERRED_ARGUMENTS)
+
+
+def target_action(run: Run) -> Action | None:
+    """The first action with an earlier external record and a text argument, else the first with a text."""
+    first_delivery = min(
+        (other.result.after_step for other in run.actions if other.result and other.has_records), default=None
+    )
+    fallback = None
+    for action in run.actions:
+        if not text_arguments(action):
+            continue
+        if first_delivery is not None and first_delivery < action.step:
+            return action
+        fallback = fallback or action
+    return fallback
+
+
+def targets(run: Run, question: Question) -> Iterator[tuple[Action, Target] | NotApplicable]:
+    """What to answer in this run: one target, or one for each action; NotApplicable says why there is none."""
+    if question.all_actions:
+        if not run.actions:
+            yield _not_applicable(run, NO_ACTION)
+        for action in run.actions:
+            yield _target_of(run, action, question, named=True)
+        return
+    if question.action is not None:
+        named = run.action(question.action)
+        if named is None:
+            yield _not_applicable(run, f"the run has no action {question.action}")
+        else:
+            yield _target_of(run, named, question, named=True)
+        return
+    chosen = target_action(run)
+    if chosen is None:
+        yield _not_applicable(run, NO_TEXT_ARGUMENT if run.actions else NO_ACTION)
+    else:
+        yield _target_of(run, chosen, question, named=False)
+
+
+def _target_of(
+    run: Run, action: Action, question: Question, *, named: bool
+) -> tuple[Action, Target] | NotApplicable:
+    if question.literal is not None:
+        return action, Target(action.id, question.argument, question.literal)
+    usable = text_arguments(action)
+    if question.argument is not None:
+        usable = [argument for argument in usable if argument.name == question.argument]
+        if not usable:
+            reason = f"{action.id} has no non-empty text argument {question.argument!r}"
+            return NotApplicable(run.source.name, run.id, reason, action.id if named else None)
+    if not usable:
+        reason = f"{action.id} has no non-empty top-level text argument"
+        return NotApplicable(run.source.name, run.id, reason, action.id if named else None)
+    return action, Target(action.id, usable[0].name, usable[0].value)
+
+
+def _not_applicable(run: Run, reason: str) -> NotApplicable:
+    return NotApplicable(run.source.name, run.id, reason)
