@@ -1,0 +1,1 @@
+"""Tests of the property graph, on a real Neo4j."""
