@@ -179,8 +179,7 @@ class Result:
         parts = split_list(text) if text is not None and self.content.state is RecordState.PRESENT else ()
         if parts:
             return tuple(
-                Record(Locator(action, k), Content(part.text), part.strings)
-                for k, part in enumerate(parts, start=1)
+                Record(Locator(action, k), Content(part.text), part.strings) for k, part in enumerate(parts, start=1)
             )
         return (Record(Locator(action), self.content),)
 

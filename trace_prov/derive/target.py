@@ -89,9 +89,7 @@ def targets(run: Run, question: Question) -> Iterator[tuple[Action, Target] | No
         yield _target_of(run, chosen, question, named=False)
 
 
-def _target_of(
-    run: Run, action: Action, question: Question, *, named: bool
-) -> tuple[Action, Target] | NotApplicable:
+def _target_of(run: Run, action: Action, question: Question, *, named: bool) -> tuple[Action, Target] | NotApplicable:
     if question.literal is not None:
         return action, Target(action.id, question.argument, question.literal)
     usable = text_arguments(action)

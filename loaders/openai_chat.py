@@ -1,0 +1,211 @@
+"""OpenAI chat messages: a list, an object with `messages`, or JSON lines of messages or of whole conversations.
+
+Arguments are a JSON text (opened once more where they were encoded twice) or an object. A damaged line is reported and
+reading goes on past it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from trace_prov.conversation import Call, Conversation, Outcome, read_arguments
+from trace_prov.errors import FormatError
+from trace_prov.model import Run, Severity, Source
+from trace_prov.sidecar import Sidecar
+from trace_prov.source import LogFile, ParsedJson, parse_json
+
+NAME = "openai_chat"
+TITLE = "OpenAI chat messages: a list, {messages: …}, or JSON lines of either"
+SIDECAR_SUFFIX = None
+
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+
+
+def detect(log: LogFile) -> str | None:
+    """Why this is a list of chat messages, or None."""
+    if log.is_lines:
+        kinds = [_line_kind(line) for _, line in _first(log.lines(), 20)]
+        known = [kind for kind in kinds if kind is not None]
+        return f"JSON lines of {known[0]}" if known and None not in known else None
+    messages = _messages_of(log.document.value)
+    if messages and any(_is_message(message) for message in messages):
+        return "a list of messages with roles"
+    return None
+
+
+def _first(lines: Iterable[tuple[int, bytes]], count: int) -> Iterator[tuple[int, bytes]]:
+    for line, _ in zip(lines, range(count), strict=False):
+        yield line
+
+
+def _line_kind(line: bytes) -> str | None:
+    try:
+        value = parse_json(line, "").value
+    except FormatError:
+        return None
+    if _messages_of(value):
+        return "conversations"
+    return "messages" if _is_message(value) else None
+
+
+def _messages_of(value: Any) -> list[Any] | None:
+    messages = value.get("messages") if isinstance(value, dict) else value
+    return messages if isinstance(messages, list) else None
+
+
+def _is_message(value: Any) -> bool:
+    return (
+        isinstance(value, dict) and isinstance(value.get("role"), str) and bool({"content", "tool_calls"} & set(value))
+    )
+
+
+def load(log: LogFile, sidecar: Sidecar | None) -> Iterator[Run]:
+    """The runs of the file, one or one a line. Raises FormatError when the file has another shape."""
+    if not log.is_lines:
+        yield _whole_file(log)
+    elif any(_line_kind(line) == "conversations" for _, line in _first(log.lines(), 20)):
+        yield from _conversation_lines(log)
+    else:
+        yield _message_lines(log)
+
+
+def _whole_file(log: LogFile) -> Run:
+    messages = _messages_of(log.document.value)
+    if messages is None:
+        raise FormatError(log.name, expected="a list of messages", found=type(log.document.value).__name__)
+    return _run(log, _read_messages(messages, log.document), 0)
+
+
+def _conversation_lines(log: LogFile) -> Iterator[Run]:
+    for number, line in log.lines():
+        conversation = Conversation()
+        try:
+            parsed = parse_json(line, log.name, f"line {number}")
+            messages = _messages_of(parsed.value)
+            if messages is None:
+                raise FormatError(log.name, place=f"line {number}", expected="a conversation", found="something else")
+        except FormatError as error:
+            conversation.damage(f"line {number}", str(error), "unreadable-line")
+        else:
+            conversation = _read_messages(messages, parsed, f"line {number}, ")
+        yield _run(log, conversation, number)
+
+
+def _message_lines(log: LogFile) -> Run:
+    conversation = Conversation()
+    for number, line in log.lines():
+        place = f"line {number}"
+        try:
+            parsed = parse_json(line, log.name, place)
+        except FormatError as error:
+            conversation.damage(place, f"unreadable line: {error}", "unreadable-line")
+            continue
+        _report_oddities(conversation, parsed, place)
+        _read(conversation, parsed.value, place)
+    return _run(log, conversation, 0)
+
+
+def _read_messages(messages: list[Any], parsed: ParsedJson, prefix: str = "") -> Conversation:
+    conversation = Conversation()
+    _report_oddities(conversation, parsed, prefix.rstrip(", ") or "file")
+    for number, message in enumerate(messages):
+        _read(conversation, message, f"{prefix}message {number}")
+    return conversation
+
+
+def _report_oddities(conversation: Conversation, parsed: ParsedJson, place: str) -> None:
+    for oddity in parsed.oddities:
+        conversation.note("not-strict-json", place, f"holds a {oddity}", Severity.WARNING)
+
+
+def _run(log: LogFile, conversation: Conversation, member: int) -> Run:
+    return conversation.finish(Source(log.name, NAME, log.sha256, len(log.data), member))
+
+
+def _read(conversation: Conversation, message: Any, place: str) -> None:
+    role = message.get("role") if isinstance(message, dict) else None
+    try:
+        if role == "user":
+            conversation.request(_text(message.get("content")))
+        elif role == "assistant":
+            conversation.assistant(_text(message.get("content")), _calls(message), place)
+        elif role in ("tool", "function"):
+            conversation.result(_outcome(message), place)
+        elif role not in ("system", "developer"):
+            raise _BadMessageError(f"a message with role {role!r}, expected one of {', '.join(_ROLES)}")
+    except _BadMessageError as error:
+        conversation.damage(place, str(error))
+
+
+class _BadMessageError(Exception):
+    """A message that breaks the format; the rest of the log is still read."""
+
+
+def _calls(message: dict[str, Any]) -> list[Call]:
+    calls = message.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise _BadMessageError("tool_calls is no list")
+    if not calls and isinstance(message.get("function_call"), dict):
+        calls = [{"function": message["function_call"]}]
+    return [_call(call) for call in calls]
+
+
+def _call(call: Any) -> Call:
+    # "custom" calls carry one text as input instead of arguments.
+    function = call.get("function") or call.get("custom") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        raise _BadMessageError("a call without a function name")
+    native_id = call.get("id") or None
+    arguments = function.get("arguments", function.get("input"))
+    if isinstance(arguments, dict):
+        return Call(function["name"], arguments, native_id)
+    if arguments is None or arguments == "":
+        return Call(function["name"], {}, native_id)
+    if not isinstance(arguments, str):
+        raise _BadMessageError(f"the arguments of {function['name']} are neither a text nor an object")
+    opened, written = read_arguments(arguments)
+    return Call(function["name"], opened, native_id, written)
+
+
+def _outcome(message: dict[str, Any]) -> Outcome:
+    content = message.get("content")
+    native_id = message.get("tool_call_id") or None
+    if _is_value(content):
+        if isinstance(content, list):
+            elements = tuple(item if isinstance(item, str) else _serialised(item) for item in content)
+            return Outcome(_serialised(content), native_id, elements=elements)
+        return Outcome(_serialised(content), native_id)
+    return Outcome(_text(content), native_id)
+
+
+def _is_value(content: Any) -> bool:
+    """Whether a result is a structured value and not the text of a message (a string, null or text parts)."""
+    if isinstance(content, list):
+        return not all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content)
+    return content is not None and not isinstance(content, str)
+
+
+def _serialised(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _text(content: Any) -> str:
+    """The text of a message: a string, null or parts whose texts are joined with a newline."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise _BadMessageError("content is neither a text nor a list of parts")
+    texts = []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+        elif not isinstance(part, dict):
+            raise _BadMessageError("a content part is no object")
+        else:
+            text = part.get("text", part.get("refusal"))  # a part with neither (an image) holds no text
+            texts.extend([text] if isinstance(text, str) else [])
+    return "\n".join(texts)

@@ -1,0 +1,262 @@
+"""From the messages of a conversation to a run: numbering, pairing, delivery, accounts, damage (CONTRACT §1, §4).
+
+Every chat-like log format tells the same story: request turns, assistant messages with calls, results. A loader
+reads its format and tells that story to a `Conversation`, in order; the rules that must not differ from one format to
+the next stand here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from trace_prov.account import WITHHELD, read_account, states_a_basis
+from trace_prov.model import (
+    Account,
+    Action,
+    Argument,
+    BindingTable,
+    Content,
+    Diagnostic,
+    JsonValue,
+    RecordedInput,
+    RecordState,
+    Result,
+    Run,
+    Severity,
+    Source,
+    TableState,
+    Turn,
+    action_id,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call as the log has it. `arguments` is None when they are no object; `text` keeps what they are."""
+
+    tool: str
+    arguments: dict[str, JsonValue] | None
+    native_id: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A result as the log has it, with whatever says which call it belongs to."""
+
+    text: str
+    native_id: str | None = None
+    call: Call | None = None
+    is_error: bool = False
+    elements: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True)
+class _Issued:
+    number: int
+    step: int
+    call: Call
+    result: Result | None = None
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Collects the events of one run in the order of the log."""
+
+    turns: list[Turn] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    _issued: list[_Issued] = field(default_factory=list)
+    _open: list[_Issued] = field(default_factory=list)
+    _texts: dict[int, str] = field(default_factory=dict)
+    _damage: list[tuple[int, str]] = field(default_factory=list)
+    _ids: dict[str, int] = field(default_factory=dict)
+    _step: int = 0
+    _deliveries: int = 0
+    _holds_accounts: bool = False
+
+    @property
+    def last_step(self) -> int:
+        return self._step
+
+    def note(self, code: str, place: str, message: str, severity: Severity = Severity.NOTE) -> None:
+        self.diagnostics.append(Diagnostic(code, severity, place, message))
+
+    def damage(self, place: str, message: str, code: str = "damaged") -> None:
+        """Something in the log cannot be read; it may have held the result of any call that has none yet."""
+        self._damage.append((self._step, place))
+        self.note(code, place, message, Severity.ERROR)
+
+    def request(self, text: str) -> None:
+        """A turn of the real user."""
+        self.turns.append(Turn(len(self.turns) + 1, Content(text), self._step))
+
+    def assistant(self, text: str, calls: Iterable[Call], place: str) -> None:
+        """An assistant message; its calls, if any, are one step and share its text as their account."""
+        self._holds_accounts = self._holds_accounts or states_a_basis(text)
+        calls = list(calls)
+        if not calls:
+            return
+        self._step += 1
+        self._texts[self._step] = text
+        for call in calls:
+            issued = _Issued(len(self._issued) + 1, self._step, call)
+            self._issued.append(issued)
+            self._open.append(issued)
+            self._report_reused_id(issued, place)
+
+    def _report_reused_id(self, issued: _Issued, place: str) -> None:
+        native_id = issued.call.native_id
+        if native_id is None:
+            return
+        first = self._ids.setdefault(native_id, issued.number)
+        if first != issued.number:
+            self.note(
+                "reused-call-id",
+                place,
+                f"{action_id(issued.number)} has the call id {native_id!r} that {action_id(first)} had before; "
+                "a result is paired with a call that is still open, in order",
+                Severity.WARNING,
+            )
+
+    def result(self, outcome: Outcome, place: str) -> None:
+        """A result; it goes to the open call that it names, else in order (CONTRACT §1)."""
+        issued = self._pair(outcome, place)
+        if issued is None:
+            return
+        self._open.remove(issued)
+        self._deliveries += 1
+        elements = None if outcome.elements is None else tuple(Content(text) for text in outcome.elements)
+        issued.result = Result(Content(outcome.text), self._step, self._deliveries, outcome.is_error, elements)
+
+    def _pair(self, outcome: Outcome, place: str) -> _Issued | None:
+        if outcome.native_id is not None:
+            for issued in self._open:
+                if issued.call.native_id == outcome.native_id:
+                    return issued
+            if self._told_before(outcome, place):
+                return None
+        candidates = [issued for issued in self._open if outcome.native_id is None or issued.call.native_id is None]
+        same_call = [issued for issued in candidates if outcome.call is not None and _same(issued.call, outcome.call)]
+        chosen = next(iter(same_call or candidates), None)
+        if chosen is None:
+            self.damage(place, f"a result without a call{_named(outcome)}", "result-without-call")
+            return None
+        rule = "the repeated call in it" if same_call else "the order of the open calls"
+        ambiguous = len(same_call) > 1 or (not same_call and len(candidates) > 1)
+        self.note(
+            "paired-without-id",
+            place,
+            f"the result has no usable call id; paired with {action_id(chosen.number)} by {rule}",
+            Severity.WARNING if ambiguous else Severity.NOTE,
+        )
+        return chosen
+
+    def _told_before(self, outcome: Outcome, place: str) -> bool:
+        """Whether a call with this id has its result already: told twice is one event, anything else is reported."""
+        closed = [issued for issued in self._issued if issued.call.native_id == outcome.native_id and issued.result]
+        if not closed:
+            return False
+        for issued in closed:
+            assert issued.result is not None
+            if issued.result.content.text == outcome.text:
+                self.note("repeated-result", place, f"the result of {action_id(issued.number)} is told again")
+                return True
+        self.note(
+            "second-result",
+            place,
+            f"another result for {action_id(closed[-1].number)}{_named(outcome)}; the first one is kept",
+            Severity.ERROR,
+        )
+        return True
+
+    def finish(
+        self,
+        source: Source,
+        *,
+        agent: str | None = None,
+        task: str | None = None,
+        inputs: tuple[RecordedInput, ...] | None = None,
+        table: BindingTable | None = None,
+    ) -> Run:
+        """The run. `inputs` and `table` come from a native sidecar; a log that has one holds accounts."""
+        holds_accounts = self._holds_accounts or inputs is not None
+        accounts = {step: read_account(text) if holds_accounts else WITHHELD for step, text in self._texts.items()}
+        actions = tuple(self._action(issued, accounts[issued.step]) for issued in self._issued)
+        return Run(
+            id=run_id(source),
+            source=source,
+            turns=tuple(self.turns),
+            actions=actions,
+            table=table or BindingTable(TableState.NONE),
+            inputs=inputs or (),
+            agent=agent,
+            task=task,
+            diagnostics=tuple(self.diagnostics),
+        )
+
+    def _action(self, issued: _Issued, account: Account) -> Action:
+        call = issued.call
+        result = issued.result or self._lost_result(issued)
+        if result is None:
+            self.note("no-result", action_id(issued.number), f"{action_id(issued.number)} ({call.tool}) has no result")
+        arguments = tuple(Argument(name, value) for name, value in (call.arguments or {}).items())
+        return Action(
+            number=issued.number,
+            step=issued.step,
+            tool=call.tool,
+            arguments=arguments,
+            account=account,
+            result=result,
+            native_id=call.native_id,
+            arguments_text=call.text if call.arguments is None else None,
+        )
+
+    def _lost_result(self, issued: _Issued) -> Result | None:
+        """An unreadable result where damage after the call may have held it (CONTRACT §1)."""
+        after = next(((step, place) for step, place in self._damage if step >= issued.step), None)
+        if after is None:
+            return None
+        step, place = after
+        self.note(
+            "unreadable-result",
+            action_id(issued.number),
+            f"{action_id(issued.number)} has no readable result; {place} may have held it",
+            Severity.WARNING,
+        )
+        self._deliveries += 1
+        return Result(Content(None, RecordState.UNREADABLE), step, self._deliveries)
+
+
+def _named(outcome: Outcome) -> str:
+    return "" if outcome.native_id is None else f" (call id {outcome.native_id!r})"
+
+
+def _same(call: Call, other: Call) -> bool:
+    return call.tool == other.tool and call.arguments == other.arguments and call.text == other.text
+
+
+def run_id(source: Source) -> str:
+    """The run's IRI: from the bytes of the log and its sidecar, so that the same evidence is the same run."""
+    parts = [source.sha256, source.sidecar_sha256 or "", str(source.member)]
+    digest = hashlib.sha256("|".join(parts).encode()).hexdigest()
+    return f"urn:trace-prov:run:{digest[:32]}"
+
+
+def read_arguments(written: str) -> tuple[dict[str, JsonValue] | None, str]:
+    """The arguments that a text holds, opened once more where they were encoded twice; None when no object."""
+    value: JsonValue = written
+    for _ in range(2):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None, written
+        if not isinstance(value, str):
+            break
+    return (value, written) if isinstance(value, dict) else (None, written)
+
+
+def with_diagnostics(run: Run, extra: Iterable[Diagnostic]) -> Run:
+    return replace(run, diagnostics=(*run.diagnostics, *extra))

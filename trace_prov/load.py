@@ -1,0 +1,140 @@
+"""From paths to runs: finding logs in folders, recognising formats, going on past what cannot be read.
+
+Runs are yielded one by one and nothing is kept, so memory does not grow with the number of logs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trace_prov.errors import FormatError, InputError, SidecarError, UsageError
+from trace_prov.loaders import FORMATS, Format
+from trace_prov.model import Run
+from trace_prov.sidecar import Sidecar, read_sidecar
+from trace_prov.source import DEFAULT_MAX_BYTES, LogFile
+
+#: Endings of files that are taken for logs when a folder is given. A file named itself may have any.
+LOG_ENDINGS = (".json", ".jsonl", ".ndjson")
+SIDECAR_ENDINGS = tuple(format.SIDECAR_SUFFIX for format in FORMATS if format.SIDECAR_SUFFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file that could not be used; the rest goes on."""
+
+    error: InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A file in a folder that is no log by its ending."""
+
+    name: str
+
+
+Loaded = Run | Problem | Ignored
+
+
+def load_paths(
+    paths: Sequence[Path], *, format_name: str | None = None, max_bytes: int = DEFAULT_MAX_BYTES
+) -> Iterator[Loaded]:
+    """The runs of the files and folders given, in the order of their names, with what could not be used.
+
+    A run's `source.name` is its path below the folder given, or the name of the file given. Raises UsageError for an
+    unknown format or a path that does not exist.
+    """
+    forced = None if format_name is None else format_named(format_name)
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
+    for path, name in _named(paths):
+        if path.is_dir():
+            yield from _load_folder(path, forced, max_bytes)
+        else:
+            yield from load_file(path, name, forced, max_bytes)
+
+
+def _named(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """Each path with the name it is shown under: the file's own, or as given where two files share one."""
+    counts = Counter(path.name for path in paths if not path.is_dir())
+    for path in paths:
+        yield path, path.name if counts[path.name] == 1 else path.as_posix()
+
+
+def _load_folder(folder: Path, forced: Format | None, max_bytes: int) -> Iterator[Loaded]:
+    for path in _files_below(folder):
+        name = path.relative_to(folder).as_posix()
+        if path.name.endswith(SIDECAR_ENDINGS):
+            if not _log_of(path).exists():
+                found = f"no {_log_of(path).name} beside it"
+                yield Problem(SidecarError(name, expected="the log of the sidecar", found=found))
+        elif path.suffix.lower() not in LOG_ENDINGS:
+            yield Ignored(name)
+        else:
+            yield from load_file(path, name, forced, max_bytes)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Every file below a folder, sorted; links to folders are not followed, so that no loop is possible."""
+    entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files_below(Path(entry.path))
+        elif not entry.name.startswith("."):
+            yield Path(entry.path)
+
+
+def _log_of(sidecar: Path) -> Path:
+    ending = next(ending for ending in SIDECAR_ENDINGS if sidecar.name.endswith(ending))
+    return sidecar.with_name(sidecar.name.removesuffix(ending) + ".json")
+
+
+def load_file(
+    path: Path, name: str, forced: Format | None = None, max_bytes: int = DEFAULT_MAX_BYTES
+) -> Iterator[Run | Problem]:
+    """The runs of one file; a Problem where it, or the sidecar beside it, cannot be used."""
+    try:
+        log = LogFile.read(path, name, max_bytes)
+        format_ = forced or recognise(log)[0]
+        sidecar = _read_sidecar_of(log, format_, max_bytes)
+        yield from format_.load(log, sidecar)
+    except InputError as error:
+        yield Problem(error)
+
+
+def _read_sidecar_of(log: LogFile, format_: Format, max_bytes: int) -> Sidecar | None:
+    if format_.SIDECAR_SUFFIX is None:
+        return None
+    path = log.path.with_name(log.path.name.removesuffix(".json") + format_.SIDECAR_SUFFIX)
+    if not path.exists():
+        return None
+    name = log.name.removesuffix(".json") + format_.SIDECAR_SUFFIX
+    try:
+        return read_sidecar(LogFile.read(path, name, max_bytes))
+    except FormatError as error:
+        raise SidecarError(error.source, place=error.place, expected=error.expected, found=error.found) from None
+
+
+def recognise(log: LogFile) -> tuple[Format, str]:
+    """The format of a log by its content, and why; raises FormatError when it is none that is known."""
+    for format_ in FORMATS:
+        reason = format_.detect(log)
+        if reason is not None:
+            return format_, reason
+    raise FormatError(
+        log.name,
+        expected="a log of a known format",
+        found="JSON of another shape" if not log.is_lines else "JSON lines of another shape",
+        hint=f"known: {', '.join(format_.NAME for format_ in FORMATS)}; --from-format forces one",
+    )
+
+
+def format_named(name: str) -> Format:
+    for format_ in FORMATS:
+        if format_.NAME == name:
+            return format_
+    raise UsageError(f"no format {name!r}; known: {', '.join(format_.NAME for format_ in FORMATS)}")

@@ -1,0 +1,156 @@
+"""Evidence as received: bytes that are read once, hashed and never changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from trace_prov.errors import FormatError, SourceError
+
+#: Larger files are refused unless the caller raises the limit: a log is held in memory while it is read.
+DEFAULT_MAX_BYTES = 2**30
+
+_SURROGATE_ESCAPES = (b"\\ud8", b"\\ud9", b"\\uda", b"\\udb", b"\\udc", b"\\udd", b"\\ude", b"\\udf")
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file as received. `name` is how it is shown: the path below the folder that was given."""
+
+    name: str
+    path: Path
+    data: bytes
+
+    @classmethod
+    def read(cls, path: Path, name: str, max_bytes: int = DEFAULT_MAX_BYTES) -> LogFile:
+        """Read a file; raises SourceError when it cannot be read, is empty or is larger than `max_bytes`."""
+        try:
+            size = path.stat().st_size
+            if size > max_bytes:
+                raise SourceError(
+                    name,
+                    expected=f"at most {max_bytes:,} bytes",
+                    found=f"{size:,}",
+                    hint="raise the limit with --max-bytes if this really is one log",
+                )
+            data = path.read_bytes()
+        except OSError as error:
+            raise SourceError(name, expected="a readable file", found=error.strerror or str(error)) from None
+        return cls(name, path, data)
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def document(self) -> ParsedJson:
+        """The whole file as one JSON value; raises FormatError with line and column when it is none."""
+        if not self.data.strip():
+            raise FormatError(self.name, expected="a log", found="an empty file")
+        return parse_json(self.data, self.name)
+
+    @cached_property
+    def exact_document(self) -> ParsedJson:
+        """The same with whole numbers of any length kept; slower."""
+        return _parse_leniently(self.data)
+
+    @cached_property
+    def is_lines(self) -> bool:
+        """Whether the file holds one JSON object a line, be some lines damaged, and is not one JSON value."""
+        lines = [line for line in self.data[:65536].split(b"\n") if line.strip()]
+        if len(self.data) > 65536 and len(lines) > 1:
+            lines.pop()  # the sample may end in the middle of it
+        whole = sum(_is_object(line) for line in lines)
+        return len(lines) > 1 and (whole * 2 >= len(lines) or _is_object(lines[0]))
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """(number from 1, bytes) of each line that is not blank."""
+        start, number, data = 0, 0, self.data
+        while start < len(data):
+            end = data.find(b"\n", start)
+            end = len(data) if end < 0 else end
+            number += 1
+            line = data[start:end]
+            if line.strip():
+                yield number, line
+            start = end + 1
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedJson:
+    """A JSON value; `oddities` name what strict JSON or UTF-8 cannot hold (non-finite numbers, lone surrogates)."""
+
+    value: Any
+    oddities: tuple[str, ...] = ()
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(_parse(line).value, dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def parse_json(data: bytes, name: str, place: str = "") -> ParsedJson:
+    """Read JSON text; raises FormatError with the place when it is none.
+
+    Numbers that a fast parser would round and lone surrogates, which Python's own JSON writes, are kept exactly.
+    """
+    try:
+        return _parse(data)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}" if not place else f"{place}, column {error.colno}"
+        raise FormatError(name, place=where, expected="JSON", found=error.msg, hint=_truncation_hint(error)) from None
+    except UnicodeDecodeError as error:
+        where = f"{place}, byte {error.start}" if place else f"byte {error.start}"
+        raise FormatError(name, place=where, expected="UTF-8 text", found=f"byte 0x{data[error.start]:02x}") from None
+    except RecursionError:
+        raise FormatError(name, place=place or None, expected="JSON", found="brackets nested too deeply") from None
+
+
+def _truncation_hint(error: json.JSONDecodeError) -> str | None:
+    return "the text ends too early: it may be cut off" if error.pos >= len(error.doc.rstrip()) else None
+
+
+def _parse(data: bytes) -> ParsedJson:
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _parse_leniently(data)
+    return ParsedJson(value)
+
+
+def _parse_leniently(data: bytes) -> ParsedJson:
+    """What Python's own parser accepts beyond the standard, named."""
+    non_finite: list[str] = []
+
+    def constant(name: str) -> float:
+        non_finite.append(name)
+        return math.nan if name == "NaN" else math.inf if name == "Infinity" else -math.inf
+
+    text = data.decode("utf-8-sig") if not data.startswith((b"\xff\xfe", b"\xfe\xff")) else data.decode("utf-16")
+    value = json.loads(text, parse_constant=constant)
+    oddities = []
+    if non_finite:
+        oddities.append(f"non-finite number ({', '.join(sorted(set(non_finite)))})")
+    lowered = data.lower()
+    if any(escape in lowered for escape in _SURROGATE_ESCAPES):
+        oddities.append("lone surrogate")
+    return ParsedJson(value, tuple(oddities))
+
+
+def holds_rounded_number(value: Any) -> bool:
+    """Whether the fast parser may have rounded a whole number in `value`: it keeps 64 bits, JSON has no limit."""
+    if isinstance(value, float):
+        return abs(value) >= 2**63
+    if isinstance(value, dict):
+        return any(holds_rounded_number(member) for member in value.values())
+    return isinstance(value, list) and any(holds_rounded_number(member) for member in value)
