@@ -165,8 +165,7 @@ def _call(call: Any) -> Call:
         return Call(function["name"], {}, native_id)
     if not isinstance(arguments, str):
         raise _BadMessageError(f"the arguments of {function['name']} are neither a text nor an object")
-    opened, written = read_arguments(arguments)
-    return Call(function["name"], opened, native_id, written)
+    return read_arguments(function["name"], arguments, native_id)
 
 
 def _outcome(message: dict[str, Any]) -> Outcome:

@@ -8,7 +8,6 @@ the next stand here.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -31,6 +30,7 @@ from trace_prov.model import (
     Turn,
     action_id,
 )
+from trace_prov.source import parse_exact_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class Call:
     arguments: dict[str, JsonValue] | None
     native_id: str | None = None
     text: str | None = None
+    oddities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,13 @@ class Conversation:
             self._issued.append(issued)
             self._open.append(issued)
             self._report_reused_id(issued, place)
+            for oddity in call.oddities:
+                self.note(
+                    "not-strict-json",
+                    place,
+                    f"the arguments of {action_id(issued.number)} hold a {oddity}",
+                    Severity.WARNING,
+                )
 
     def _report_reused_id(self, issued: _Issued, place: str) -> None:
         native_id = issued.call.native_id
@@ -245,17 +253,22 @@ def run_id(source: Source) -> str:
     return f"urn:trace-prov:run:{digest[:32]}"
 
 
-def read_arguments(written: str) -> tuple[dict[str, JsonValue] | None, str]:
-    """The arguments that a text holds, opened once more where they were encoded twice; None when no object."""
+def read_arguments(tool: str, written: str, native_id: str | None) -> Call:
+    """A call whose arguments are a JSON text, opened once more where they were encoded twice.
+
+    Arguments that are no object are kept as the text that they are.
+    """
     value: JsonValue = written
+    oddities: tuple[str, ...] = ()
     for _ in range(2):
         try:
-            value = json.loads(value)
+            parsed = parse_exact_json(value)
         except (ValueError, RecursionError):
-            return None, written
+            return Call(tool, None, native_id, written)
+        value, oddities = parsed.value, parsed.oddities
         if not isinstance(value, str):
             break
-    return (value, written) if isinstance(value, dict) else (None, written)
+    return Call(tool, value if isinstance(value, dict) else None, native_id, written, oddities)
 
 
 def with_diagnostics(run: Run, extra: Iterable[Diagnostic]) -> Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +18,8 @@ from trace_prov.errors import FormatError, SourceError
 #: Larger files are refused unless the caller raises the limit: a log is held in memory while it is read.
 DEFAULT_MAX_BYTES = 2**30
 
-_SURROGATE_ESCAPES = (b"\\ud8", b"\\ud9", b"\\uda", b"\\udb", b"\\udc", b"\\udd", b"\\ude", b"\\udf")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -129,22 +130,35 @@ def _parse(data: bytes) -> ParsedJson:
 
 
 def _parse_leniently(data: bytes) -> ParsedJson:
-    """What Python's own parser accepts beyond the standard, named."""
+    return parse_exact_json(data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"))
+
+
+def parse_exact_json(text: str) -> ParsedJson:
+    """JSON with whole numbers of any length and with what Python's own parser accepts beyond the standard, named.
+
+    Raises ValueError, or RecursionError for brackets nested too deeply.
+    """
     non_finite: list[str] = []
 
     def constant(name: str) -> float:
         non_finite.append(name)
-        return math.nan if name == "NaN" else math.inf if name == "Infinity" else -math.inf
+        return float(name)
 
-    text = data.decode("utf-8-sig") if not data.startswith((b"\xff\xfe", b"\xfe\xff")) else data.decode("utf-16")
     value = json.loads(text, parse_constant=constant)
     oddities = []
     if non_finite:
         oddities.append(f"non-finite number ({', '.join(sorted(set(non_finite)))})")
-    lowered = data.lower()
-    if any(escape in lowered for escape in _SURROGATE_ESCAPES):
+    if _SURROGATE_ESCAPE.search(text) is not None and _holds_surrogate(value):
         oddities.append("lone surrogate")
     return ParsedJson(value, tuple(oddities))
+
+
+def _holds_surrogate(value: Any) -> bool:
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(_holds_surrogate(item) for pair in value.items() for item in pair)
+    return isinstance(value, list) and any(_holds_surrogate(item) for item in value)
 
 
 def holds_rounded_number(value: Any) -> bool:

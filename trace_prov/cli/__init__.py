@@ -14,7 +14,10 @@ from trace_prov import __version__
 from trace_prov.errors import TraceProvError
 
 #: command name -> (module, attribute); adding a command adds one line here and one file beside this one.
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "derive": ("trace_prov.cli.derive", "derive"),
+    "explain": ("trace_prov.cli.derive", "explain"),
+}
 
 EXIT_BAD_INPUT = 2
 

@@ -1,0 +1,218 @@
+"""`trace-prov derive` and `trace-prov explain`: findings from logs, and why they are what they are."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from trace_prov import __version__
+from trace_prov.cli.options import log_options, question_options
+from trace_prov.cli.output import Reporter, console, printable, to_line
+from trace_prov.derive import Question
+from trace_prov.derive.engines import ENGINES, Derive, engine_named
+from trace_prov.explain import explain as explain_finding
+from trace_prov.finding import Finding, NotApplicable, Status, to_json
+from trace_prov.load import load_paths
+from trace_prov.model import Run, Severity
+
+TABLE_ROWS = 500
+
+Row = tuple[Run, Finding | NotApplicable]
+
+
+@click.command()
+@log_options
+@question_options
+@click.option("--engine", type=click.Choice(ENGINES), default="native", show_default=True, help="Who derives.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "jsonl", "csv"]),
+    default="table",
+    show_default=True,
+    help="How the findings are printed.",
+)
+def derive(
+    *, logs: tuple[Path, ...], from_format: str | None, max_bytes: int, question: Question, engine: str, form: str
+) -> None:
+    """Derive findings: was the value in the request, which earlier records held it, which were cited.
+
+    LOGS are files or folders. By default each run is asked about its own target action and argument. Ends with exit
+    code 2 when some log was damaged or refused; the others are answered all the same.
+    """
+    reporter = Reporter()
+    runs = reporter.runs_of(load_paths(logs, format_name=from_format, max_bytes=max_bytes))
+    WRITERS[form](_findings(runs, engine_named(engine), question))
+    reporter.close()
+
+
+def _findings(runs: Iterator[Run], engine: Derive, question: Question) -> Iterator[Row]:
+    for run in runs:
+        for finding in engine(run, question):
+            yield run, finding
+
+
+def _as_json(row: Row) -> dict[str, Any]:
+    """The interchange form, with the evidence and the tool that it comes from."""
+    run, finding = row
+    body = to_json(finding)
+    body["diagnostics"] = [
+        {"code": item.code, "severity": item.severity.value, "place": item.place, "message": item.message}
+        for item in run.diagnostics
+        if item.severity is not Severity.NOTE
+    ]
+    source = run.source
+    body["source"] = {"format": source.format, "sha256": source.sha256, "sidecar_sha256": source.sidecar_sha256}
+    body["tool"] = f"trace-prov {__version__}"
+    return body
+
+
+def _write_jsonl(rows: Iterator[Row]) -> None:
+    for row in rows:
+        click.echo(to_line(_as_json(row)))
+
+
+def _write_json(rows: Iterator[Row]) -> None:
+    click.echo("[", nl=False)
+    for number, row in enumerate(rows):
+        click.echo(("," if number else "") + "\n " + to_line(_as_json(row)), nl=False)
+    click.echo("\n]")
+
+
+CSV_COLUMNS = (
+    "log",
+    "run",
+    "applicable",
+    "action",
+    "argument",
+    "target",
+    "q1_status",
+    "q1_value",
+    "q2_status",
+    "q2_locators",
+    "basis_state",
+    "basis_ids",
+    "q3_status",
+    "q3_locators",
+    "reason",
+)
+
+
+def _write_csv(rows: Iterator[Row]) -> None:
+    writer = csv.DictWriter(sys.stdout, CSV_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for _, finding in rows:
+        writer.writerow({name: _csv_cell(value) for name, value in _flat(to_json(finding)).items()})
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _flat(body: dict[str, Any]) -> dict[str, Any]:
+    if not body["applicable"]:
+        return {name: body[name] for name in ("log", "run", "applicable", "action", "reason") if name in body}
+    return {
+        **{name: body[name] for name in ("log", "run", "applicable", "action", "argument", "target")},
+        "q1_status": body["q1"]["status"],
+        "q1_value": body["q1"]["value"],
+        "q2_status": body["q2"]["status"],
+        "q2_locators": _joined(body["q2"]["locators"]),
+        "basis_state": body["basis"]["state"],
+        "basis_ids": _joined(body["basis"]["ids"]),
+        "q3_status": body["q3"]["status"],
+        "q3_locators": _joined(body["q3"]["locators"]),
+    }
+
+
+def _joined(items: Iterable[str] | None) -> str | None:
+    return None if items is None else " ".join(items)
+
+
+def _write_table(rows: Iterator[Row]) -> None:
+    """Tables of some hundred rows each, so that the first appear at once and memory stays flat."""
+    out = console()
+    while chunk := list(islice(rows, TABLE_ROWS)):
+        table = Table("log", "action", "target", "Q1 request", "Q2 records (H)", "Basis", "Q3 cited (J)", box=None)
+        for _, finding in chunk:
+            table.add_row(*(Text(printable(cell)) for cell in _table_cells(finding)))
+        out.print(table)
+
+
+def _table_cells(finding: Finding | NotApplicable) -> tuple[str, ...]:
+    if isinstance(finding, NotApplicable):
+        return finding.log, finding.action or "", f"not applicable: {finding.reason}"
+    body = to_json(finding)
+    argument = f"{finding.target.argument} = " if finding.target.argument else ""
+    q1 = {True: "yes", False: "no", None: "abstain"}[finding.q1.value]
+    basis = " ".join(finding.basis.ids) or f"({finding.basis.state.value})"
+    return (
+        finding.log,
+        finding.target.action,
+        printable(f"{argument}{finding.target.literal}", 48),
+        q1,
+        _set(body["q2"]),
+        basis,
+        _set(body["q3"]),
+    )
+
+
+def _set(answer: dict[str, Any]) -> str:
+    if answer["status"] == Status.ANSWERED.value:
+        return " ".join(answer["locators"]) or "none"
+    if answer["status"] == Status.BASIS_MISSING.value:
+        return "basis missing"
+    possible = answer.get("bounds", {}).get("possible", [])
+    certain = answer.get("bounds", {}).get("certain", [])
+    return f"abstain (certain: {' '.join(certain) or 'none'}; possible: {' '.join(possible) or 'none'})"
+
+
+WRITERS: dict[str, Callable[[Iterator[Row]], None]] = {
+    "table": _write_table,
+    "json": _write_json,
+    "jsonl": _write_jsonl,
+    "csv": _write_csv,
+}
+
+
+@click.command()
+@log_options
+@question_options
+def explain(logs: tuple[Path, ...], from_format: str | None, max_bytes: int, question: Question) -> None:
+    """Explain each answer: which records matched and how, which citation is bound where, what is missing."""
+    reporter = Reporter()
+    out = console()
+    for number, (run, finding) in enumerate(
+        _findings(
+            reporter.runs_of(load_paths(logs, format_name=from_format, max_bytes=max_bytes)),
+            engine_named("native"),
+            question,
+        )
+    ):
+        if number:
+            out.print()
+        out.print(_explanation(run, finding))
+    reporter.close()
+
+
+def _explanation(run: Run, finding: Finding | NotApplicable) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    if isinstance(finding, NotApplicable):
+        grid.add_row("log", Text(printable(finding.log)))
+        grid.add_row("not applicable", Text(printable(finding.reason)))
+        return grid
+    for heading, text in explain_finding(run, finding):
+        grid.add_row(heading, Text(printable(text)))
+    return grid

@@ -1,0 +1,91 @@
+"""How answers, problems and diagnostics are printed: untrusted text never reaches a terminal unescaped."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from rich.console import Console
+
+from trace_prov.load import Ignored, Loaded, Problem
+from trace_prov.model import Run, Severity
+
+#: Wide enough for a table in a file or a pipe; a terminal has its own width.
+PIPE_WIDTH = 200
+
+# Characters that reorder or hide text on a screen.
+_UNSEEN = {*range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0x061C}
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    """A text as one line that is safe to show: control, reordering and invisible characters as escapes."""
+    shown = "".join(
+        char
+        if char.isprintable() and ord(char) not in _UNSEEN
+        else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in (text if limit is None else text[: limit + 1])
+    )
+    return shown if limit is None or len(text) <= limit else shown[:limit] + "…"
+
+
+def to_line(value: Any) -> str:
+    """One JSON line of valid UTF-8, without bare NaN; a lone surrogate stays as its JSON escape."""
+    try:
+        line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        line.encode()
+    except UnicodeEncodeError:
+        line = json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return line
+
+
+def console() -> Console:
+    """Standard output for people; without colour or a narrow width when it is no terminal."""
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, width=PIPE_WIDTH)
+
+
+def say(level: str, text: str) -> None:
+    click.echo(f"{click.style(level, fg='red' if level == 'error' else 'yellow')}: {printable(text)}", err=True)
+
+
+class Reporter:
+    """Tells what went wrong while runs go by, and remembers whether the exit code must say so."""
+
+    def __init__(self) -> None:
+        self.damaged = False
+        self.ignored = 0
+        self.runs = 0
+
+    def runs_of(self, loaded: Iterator[Loaded]) -> Iterator[Run]:
+        """The runs, with every problem and every warning of theirs reported on standard error as it comes."""
+        for item in loaded:
+            if isinstance(item, Problem):
+                self.damaged = True
+                say("error", str(item.error))
+            elif isinstance(item, Ignored):
+                self.ignored += 1
+            else:
+                self.runs += 1
+                self._report(item)
+                yield item
+
+    def _report(self, run: Run) -> None:
+        for diagnostic in run.diagnostics:
+            if diagnostic.severity is Severity.NOTE:
+                continue
+            self.damaged = self.damaged or diagnostic.severity is Severity.ERROR
+            say(diagnostic.severity.value, f"{run.source.name}, {diagnostic.place}: {diagnostic.message}")
+
+    def close(self) -> None:
+        """Say what was passed over, and end with exit code 2 when something was damaged or refused."""
+        if self.ignored:
+            click.echo(f"{self.ignored} files that do not end in .json, .jsonl or .ndjson were passed over", err=True)
+        if self.runs == 0 and not self.damaged:
+            say("error", "no log was found")
+            self.damaged = True
+        if self.damaged:
+            raise SystemExit(2)

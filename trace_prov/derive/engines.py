@@ -1,0 +1,20 @@
+"""Who can derive: a registry of functions with one signature, all of which must give the same findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from trace_prov.derive.native import derive as derive_natively
+from trace_prov.derive.target import Question
+from trace_prov.finding import Finding, NotApplicable
+from trace_prov.model import Run
+
+Derive = Callable[[Run, Question], Iterator[Finding | NotApplicable]]
+
+ENGINES = ("native",)
+
+
+def engine_named(name: str) -> Derive:
+    """The function that derives; other engines than the native one are imported only when they are asked for."""
+    assert name == "native"
+    return derive_natively
