@@ -49,7 +49,7 @@ def _sections(text: str) -> dict[str, str]:
     """The first `Action:` and `Note:` paragraph, each up to the next of the three words at the start of a line."""
     sections: dict[str, str] = {}
     marks = list(_SECTION.finditer(text))
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+    for mark, following in zip(marks, [*marks[1:], None], strict=False):
         end = len(text) if following is None else following.start()
         sections.setdefault(mark[1], text[mark.end() : end].strip())
     return sections
