@@ -230,6 +230,7 @@ def _result(nodes: _Nodes, node: str) -> Result:
     given = nodes.flag(node, "elementsGiven")
     start, text = nodes.get(node, "listStart"), nodes.get(node, "text")
     elements = tuple(nodes.content(member) for member in members)
+    whole: str | None
     if start is not None:
         whole = start + "".join(element.text or "" for element in elements) + nodes.one(node, "listEnd")
         elements = ()
