@@ -41,8 +41,7 @@ def find_java(oldest: int, newest: int) -> Path:
             return java
         seen.append(f"{java} ({major or 'does not start'})")
     raise LaunchError(
-        f"this server needs Java {oldest} to {newest}; found {', '.join(seen) or 'none'}. "
-        "Install one, or set JAVA_HOME"
+        f"this server needs Java {oldest} to {newest}; found {', '.join(seen) or 'none'}. Install one, or set JAVA_HOME"
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import http
 import http.client
 import http.server
 import json
@@ -53,9 +54,7 @@ def settings(home: Path, bolt_port: int, http_port: int, extra: list[str]) -> di
         "server.http.advertised_address": f"{launch.LOOPBACK}:{http_port}",
         "server.https.enabled": "false",
         "server.http_enabled_modules": "TRANSACTIONAL_ENDPOINTS,BROWSER",
-        **{
-            f"server.directories.{name}": str(home / name) for name in ("data", "logs", "run", "import", "plugins")
-        },
+        **{f"server.directories.{name}": str(home / name) for name in ("data", "logs", "run", "import", "plugins")},
         "server.memory.pagecache.size": "128m",
         "dbms.security.auth_enabled": "true",
         "dbms.usage_report.enabled": "false",
@@ -82,7 +81,7 @@ def password_of(home: Path) -> str:
     kept = home / "password"
     if not os.environ.get("NEO4J_PASSWORD") and kept.is_file():
         return kept.read_text(encoding="utf-8").strip()
-    password = os.environ.get("NEO4J_PASSWORD") or secrets.token_urlsafe(18)
+    password = os.environ.get("NEO4J_PASSWORD") or secrets.token_hex(16)
     descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(password + "\n")
@@ -100,11 +99,9 @@ def set_first_password(java: Path, jars: Path, home: Path, password: str) -> Non
     """Set the password of user neo4j before the first start; later it is the database that keeps it."""
     if (home / "data" / "databases" / "system").exists():
         return
-    answer = admin(java, jars, home, "dbms", "set-initial-password", password)
+    answer = admin(java, jars, home, "dbms", "set-initial-password", "--", password)
     if answer.returncode != 0:
-        raise launch.LaunchError(
-            f"the first password was not accepted:\n{(answer.stdout + answer.stderr)[-1500:]}"
-        )
+        raise launch.LaunchError(f"the first password was not accepted:\n{(answer.stdout + answer.stderr)[-1500:]}")
 
 
 def server_command(java: Path, jars: Path, home: Path, heap: str) -> list[str]:
@@ -129,11 +126,18 @@ def discovery(http_port: int) -> dict[str, str] | None:
 
 
 class GuideHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves the Browser guide and style; Browser asks from another origin, so the header allows it."""
+    """Serves the Browser guide and style; Browser asks from another origin, and asks leave to (OPTIONS)."""
 
     def end_headers(self) -> None:
         self.send_header("Access-Control-Allow-Origin", "*")
+        self.send_header("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
+        self.send_header("Access-Control-Allow-Headers", "*")
+        self.send_header("Cache-Control", "no-cache")
         super().end_headers()
+
+    def do_OPTIONS(self) -> None:
+        self.send_response(http.HTTPStatus.NO_CONTENT)
+        self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
         """Requests are not news."""
