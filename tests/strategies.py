@@ -61,36 +61,38 @@ ARGUMENT_NAMES = (
     "to",
 )
 
-literals = st.sampled_from(LITERALS)
-local_ids = st.integers(1, 7).map(lambda n: f"in-{n}")
+local_ids = st.integers(1, 4).map(lambda n: f"in-{n}")
+Texts = st.SearchStrategy[str]
+
+
+def plain_texts(literals: Texts) -> Texts:
+    pieces = st.one_of(literals, literals, literals, st.sampled_from(["x", " to ", ": ", "\n", "é"]))
+    return st.lists(pieces, min_size=1, max_size=5).map("".join)
+
+
+def values(literals: Texts) -> st.SearchStrategy[Any]:
+    """JSON values in which the literals are common."""
+    leaves = st.one_of(literals, literals, plain_texts(literals), st.integers(-5, 99999), st.booleans(), st.none())
+    keys = st.sampled_from(["id", "to", "note", "it's"])
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(keys, inner, max_size=3)),
+        max_leaves=6,
+    )
 
 
 @st.composite
-def plain_texts(draw: st.DrawFn) -> str:
-    pieces = draw(st.lists(st.one_of(literals, st.sampled_from(["x", " to ", ": ", "\n", "é"])), max_size=5))
-    return "".join(pieces)
-
-
-values: st.SearchStrategy[Any] = st.recursive(
-    st.one_of(literals, plain_texts(), st.integers(-5, 99999), st.booleans(), st.none()),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["id", "to", "note", "it's"]), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@st.composite
-def result_texts(draw: st.DrawFn) -> str:
+def result_texts(draw: st.DrawFn, literals: Texts) -> str:
     """Plain text, JSON, YAML lists and mappings (folded and escaped), Python dict text, and near misses of these."""
     kind = draw(st.sampled_from(["plain", "json", "json-list", "yaml", "yaml-list", "python", "broken-list", "empty"]))
     if kind == "plain":
-        return draw(plain_texts())
+        return draw(plain_texts(literals))
     if kind == "empty":
         return draw(st.sampled_from(["", "[]", "{}", "None", "- "]))
     if kind == "broken-list":
-        return "- " + draw(plain_texts()) + "\n: - ["
-    value = draw(st.lists(values, max_size=4) if kind.endswith("list") else values)
+        return "- " + draw(plain_texts(literals)) + "\n: - ["
+    inner = values(literals)
+    value = draw(st.lists(inner, max_size=4) if kind.endswith("list") else inner)
     if kind.startswith("json"):
         return json.dumps(value, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 1])))
     if kind == "python":
@@ -99,14 +101,14 @@ def result_texts(draw: st.DrawFn) -> str:
     return yaml.safe_dump(value, width=width, allow_unicode=draw(st.booleans()), default_flow_style=False)
 
 
-@st.composite
-def arguments(draw: st.DrawFn) -> dict[str, Any]:
-    return draw(st.dictionaries(st.sampled_from(ARGUMENT_NAMES), st.one_of(literals, values, st.just("")), max_size=3))
+def arguments(literals: Texts) -> st.SearchStrategy[dict[str, Any]]:
+    value = st.one_of(literals, literals, literals, values(literals), st.just(""))
+    return st.dictionaries(st.sampled_from(ARGUMENT_NAMES), value, min_size=1, max_size=3)
 
 
 @st.composite
 def account_texts(draw: st.DrawFn) -> str:
-    kind = draw(st.sampled_from(["none", "no-basis", "ids", "ids", "ids", "empty", "malformed", "two"]))
+    kind = draw(st.sampled_from(["none", "no-basis", "ids", "ids", "ids", "ids", "ids", "two", "empty", "malformed"]))
     ids = ", ".join(draw(st.lists(local_ids, min_size=1, max_size=4)))
     lines = {
         "none": "",
@@ -123,28 +125,33 @@ def account_texts(draw: st.DrawFn) -> str:
 def runs(draw: st.DrawFn, *, hidden: bool = False) -> Run:
     """A run as a log gives it; with `hidden`, also one of which parts are withheld, cut or redacted."""
     conversation = Conversation()
+    literals = st.sampled_from(draw(st.lists(st.sampled_from(LITERALS), min_size=1, max_size=2)))
     for _ in range(draw(st.integers(0, 2))):
-        conversation.request(draw(plain_texts()))
+        conversation.request(draw(plain_texts(literals)))
     pending: list[Call] = []
-    for step in range(draw(st.integers(0, 4))):
+    for step in range(draw(st.integers(1, 4))):
         calls = [
             Call(
                 draw(st.sampled_from(TOOLS)),
-                draw(arguments()),
+                draw(arguments(literals)),
                 draw(st.sampled_from([None, "c1", "c2", f"s{step}-{k}"])),
             )
             for k in range(draw(st.integers(1, 3)))
         ]
         conversation.assistant(draw(account_texts()), calls, f"message {step}")
         pending.extend(calls)
-        delivered = draw(st.permutations(range(len(pending))))[: draw(st.integers(0, len(pending)))]
+        delivered = draw(st.permutations(range(len(pending))))
+        if draw(st.booleans()):
+            delivered = delivered[: draw(st.integers(0, len(pending)))]
         for index in delivered:
-            conversation.result(Outcome(draw(result_texts()), pending[index].native_id, pending[index]), "result")
+            conversation.result(
+                Outcome(draw(result_texts(literals)), pending[index].native_id, pending[index]), "result"
+            )
         pending = [call for index, call in enumerate(pending) if index not in delivered]
-        if draw(st.integers(0, 9)) == 0:
+        if draw(st.integers(0, 12)) == 7:
             conversation.damage("line 9", "a torn line")
         if draw(st.integers(0, 5)) == 0:
-            conversation.request(draw(plain_texts()))
+            conversation.request(draw(plain_texts(literals)))
     digest = f"{draw(st.integers(0, 2**64)):064x}"
     run = conversation.finish(Source("generated.json", "generated", digest, 100), agent="an agent", task="suite/task")
     run = replace(run, table=draw(tables(run)))
@@ -159,7 +166,7 @@ def tables(draw: st.DrawFn, run: Run) -> BindingTable:
     addresses += [locator.whole for locator in addresses if locator.element] + list(run.turn_locators)
     if state is TableState.NONE or not addresses:
         return BindingTable(TableState.NONE if state is TableState.PARTIAL else state)
-    ids = draw(st.lists(local_ids, unique=True, max_size=5))
+    ids = draw(st.lists(local_ids, unique=True, min_size=1, max_size=4))
     return BindingTable(state, tuple(Binding(local_id, draw(st.sampled_from(addresses))) for local_id in ids))
 
 
