@@ -14,7 +14,7 @@ _DIGITS = 0x10F000
 _LEAD = "\U0010f040"
 _SPECIAL = re.compile("[\ud800-\udfff\U0010f000-\U0010f040]")
 _WRITTEN = re.compile("\U0010f040([\U0010f000-\U0010f03f]{4})")
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_CONTROL = re.compile("[\x00-\x1f\x7f\ufffe\uffff]")
 _NAMED = {"\t": "\\t", "\b": "\\b", "\n": "\\n", "\r": "\\r", "\f": "\\f"}
 
 
