@@ -1,1 +1,5 @@
-"""The TRACE watermark: embed, attack, detect; verdicts become annotations on the graph."""
+"""The TRACE watermark: two keyed channels in a trajectory, their exact detector, attacks and experiments.
+
+Selection channel: which action (survives deletion). Tally channel: how many records (survives rewriting).
+Source of the scheme: TRACE (Gao et al., 2026); the statistics are derived in docs/watermark.md.
+"""

@@ -1,0 +1,143 @@
+"""The checks of WATERMARK §2.9 at reduced size, with bounds of about five standard errors; full size: benchmarks."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from tests.watermark.helpers import KEYS, SCHEME, key, marked, unmarked
+from trace_prov.watermark.calibrate import fixed_key_table, many_keys, null_p_values
+from trace_prov.watermark.detect import evaluate
+from trace_prov.watermark.keys import Keys, derive
+from trace_prov.watermark.prepare import prepare
+from trace_prov.watermark.scheme import Scheme
+from trace_prov.watermark.stats import match_pmf
+from trace_prov.watermark.trajectory import command_record
+from trace_prov.watermark.worlds import World
+
+RUNS = 4000
+
+
+@pytest.fixture(scope="module")
+def null() -> dict[str, NDArray[np.float64]]:
+    """p-values of RUNS unmarked runs, each with its own key, through the real PRF."""
+    return null_p_values(SCHEME, World(), RUNS, seed=0)
+
+
+@pytest.mark.parametrize("level", [0.1, 0.05, 0.01, 0.001])
+@pytest.mark.parametrize("test", ["selection", "tally randomised"])
+def test_levels_hold(null: dict[str, NDArray[np.float64]], test: str, level: float) -> None:
+    hits = int(np.count_nonzero(null[test] <= level))
+    assert stats.binomtest(hits, RUNS, level).pvalue > 1e-5
+
+
+@pytest.mark.parametrize("level", [0.1, 0.05, 0.01, 0.001])
+@pytest.mark.parametrize("test", ["tally", "joint"])
+def test_discrete_tests_are_conservative(null: dict[str, NDArray[np.float64]], test: str, level: float) -> None:
+    hits = int(np.count_nonzero(null[test] <= level))
+    assert stats.binomtest(hits, RUNS, level, alternative="greater").pvalue > 1e-5
+
+
+def test_exact_p_values_are_uniform(null: dict[str, NDArray[np.float64]]) -> None:
+    assert stats.kstest(null["selection"], "uniform").pvalue > 1e-4
+    assert stats.kstest(null["tally randomised"], "uniform").pvalue > 1e-4
+
+
+def test_channels_are_independent(null: dict[str, NDArray[np.float64]]) -> None:
+    assert abs(np.corrcoef(null["selection"], null["tally"])[0, 1]) < 5 / math.sqrt(RUNS)
+
+
+def test_normal_approximation_would_be_badly_off(null: dict[str, NDArray[np.float64]]) -> None:
+    """WATERMARK §0.1: at n = 24, P(z > 3) is about 3.5 times what a normal tail says."""
+    exact = stats.gamma.sf(24 + 3 * math.sqrt(24), 24)
+    assert exact > 3 * stats.norm.sf(3)
+
+
+def test_one_fixed_key_holds_its_level_only_with_deduplication() -> None:
+    """WATERMARK trap 2: pooled runs of repeated tasks in a small world under one key (here 12 keys, pools of 50)."""
+    scheme = Scheme(context_fields=("actions",), tally_salted=False)
+    world = World(vocabulary=60, tasks=1, fixed=True)
+    rows = fixed_key_table(unmarked(400, world=world), scheme, keys=12, pools=80, sizes=(50,), seed=1)
+    naive = next(row for row in rows if row.rule == "naive" and row.channel == "selection")
+    exact = next(row for row in rows if row.rule == "deduplicated" and row.channel == "selection")
+    assert exact.rate < 0.03
+    assert naive.rate > 2 * 0.01
+    assert naive.rate > 2 * exact.rate
+    assert naive.worst > 0.2
+    tally = {row.rule: row for row in rows if row.channel == "tally"}
+    assert tally["naive"].rate > 0.1
+    assert tally["deduplicated"].rate <= 0.03
+
+
+def test_many_keys_on_a_users_own_log_hold_the_level() -> None:
+    rows = many_keys(unmarked(6), SCHEME, keys=1500, seed=3)
+    for row in rows:
+        assert stats.binomtest(row.hits, row.count, row.level, alternative="greater").pvalue > 1e-5
+
+
+VARIANTS: dict[str, Callable[[int], tuple[Keys, Scheme]]] = {
+    "wrong key": lambda number: (key(number), SCHEME),
+    "swapped": lambda _number: (dataclasses.replace(KEYS, k1=KEYS.k2, k2=KEYS.k1), SCHEME),
+    "other version": lambda _number: (derive(b"m" * 32, "owner", "trace-prov-wm/0"), SCHEME),
+    "other owner": lambda _number: (derive(b"m" * 32, "someone else", SCHEME.version), SCHEME),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_wrong_keys_give_uniform_p(name: str) -> None:
+    selection, tally = [], []
+    rng = np.random.default_rng(4)
+    for number, run in enumerate(marked(300)):
+        keys, scheme = VARIANTS[name](number)
+        pool = prepare([run], scheme)
+        outcome = evaluate(pool, keys)
+        selection.append(outcome.selection.p)
+        ones = int(pool.bits.sum())
+        pmf = match_pmf(int(outcome.tally.statistic), ones, len(pool.bits) - ones, scheme.q)
+        tally.append(outcome.tally.p - rng.random() * pmf)
+    assert stats.kstest(selection, "uniform").pvalue > 1e-4
+    assert stats.kstest(tally, "uniform").pvalue > 1e-4
+
+
+def test_total_rewriting_leaves_the_tally_equal_bit_for_bit() -> None:
+    """WATERMARK §2.9.6: every text, action and candidate replaced; the statistic is compared with ==."""
+    runs = marked(5)
+    rewritten = []
+    for run in runs:
+        groups = tuple(
+            dataclasses.replace(
+                group,
+                decision=command_record(f"other {number}"),
+                observations=tuple(dataclasses.replace(o, content="rewritten", tool="x") for o in group.observations),
+                candidates=None,
+                probabilities=None,
+            )
+            for number, group in enumerate(run.groups)
+        )
+        rewritten.append(dataclasses.replace(run, groups=groups, task="another task"))
+    before, after = (evaluate(prepare(pool, SCHEME), KEYS) for pool in (runs, rewritten))
+    assert after.tally == before.tally
+    assert (after.expected_bits == before.expected_bits).all()
+    assert after.selection.log_p > math.log(1e-3)
+
+
+def test_unsalted_tally_pools_nothing_and_a_salt_repairs_it() -> None:
+    """WATERMARK trap 3: without a salt all runs share the same early bits, so pooling adds almost no contexts."""
+    salted, unsalted = (marked(20, scheme=s, world=World(length=3)) for s in (SCHEME, Scheme(tally_salted=False)))
+    with_salt = evaluate(prepare(salted, SCHEME), KEYS).tally
+    without = evaluate(prepare(unsalted, Scheme(tally_salted=False)), KEYS).tally
+    assert with_salt.scored == 60
+    assert with_salt.z == pytest.approx(math.sqrt(60))
+    assert without.scored == 3
+
+
+def test_keys_are_never_equal() -> None:
+    """Guards the checks above against testing a key with itself."""
+    found: set[Keys] = {key(number) for number in range(50)} | {KEYS}
+    assert len({keys.k1 for keys in found}) == 51
