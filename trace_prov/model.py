@@ -22,7 +22,7 @@ from trace_prov.text import decoded_strings, split_list
 # bool, int, float, str, None, list or dict: what JSON holds.
 JsonValue = Any
 
-_LOCATOR = re.compile(r"(?:request\.user|act-(?P<action>\d{2,})\.result)(?:\[(?P<element>[1-9]\d*)\])?")
+_LOCATOR = re.compile(r"(?:request\.user|act-(?P<action>[0-9]{2,})\.result)(?:\[(?P<element>[1-9][0-9]*)\])?")
 
 
 class RecordState(StrEnum):

@@ -13,8 +13,8 @@ from rich.console import Console
 from trace_prov.load import Ignored, Loaded, Problem
 from trace_prov.model import Run, Severity
 
-#: Wide enough for a table in a file or a pipe; a terminal has its own width.
-PIPE_WIDTH = 200
+#: A table in a file or a pipe is never folded; a terminal has its own width.
+PIPE_WIDTH = 100_000
 
 # Characters that reorder or hide text on a screen.
 _UNSEEN = {*range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0x061C}

@@ -131,7 +131,7 @@ class NormalForm:
         self._failed.add(key)
         constraint = 22 if left.relation in OBJECTS else 23
         differing = [
-            f"{place.name} {_shown(a)} and {_shown(b)}"
+            f"{place.name} {_shown(self.terms.resolve(a))} and {_shown(self.terms.resolve(b))}"
             for place, a, b in zip(PLACES[left.relation], left.args, right.args, strict=True)
             if not self.terms.unifiable(a, b)
         ]

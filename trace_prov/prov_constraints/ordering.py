@@ -7,7 +7,6 @@ as large as the instance. Usages are nodes of their own.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -145,30 +144,31 @@ class EventOrder:
 
 def disordered(form: NormalForm) -> Iterator[Violation]:
     """Yield one violation for each knot of events that must all precede each other, one of them strictly."""
-    graph = EventOrder(form).graph
+    order = EventOrder(form)
+    graph = order.graph
     for component in nx.strongly_connected_components(graph):
         inside = graph.subgraph(component)
         strict = [(first, second) for first, second, edge in inside.edges(data=True) if edge["strict"]]
         if strict:
             shortest = min((nx.shortest_path(inside, b, a) for a, b in strict[:20]), key=len)
-            yield _cycle(inside, [shortest[-1], *shortest])
+            yield _cycle(order, [shortest[-1], *shortest])
 
 
-def _cycle(graph: nx.DiGraph[Event], events: list[Event]) -> Violation:
+def _cycle(order: EventOrder, events: list[Event]) -> Violation:
     """Describe a cycle whose first step is a strict one; the violated constraint is that step's."""
-    edges = [graph.edges[first, second] for first, second in zip(events, events[1:], strict=False)]
+    edges = [order.graph.edges[first, second] for first, second in zip(events, events[1:], strict=False)]
     parts = [str(events[0])]
     for edge, event in zip(edges, events[1:], strict=True):
         if event.kind not in (GENERALS, SPECIFICS):
             word = "strictly before" if edge["strict"] else "not after"
             parts.append(f"{word} (Constraint {edge['constraint']}) {event}")
-    involved: dict[int, None] = defaultdict()
-    for edge in edges[1:]:
-        involved[edge["constraint"]] = None
+    involved = dict.fromkeys(edge["constraint"] for edge in edges[1:])
+    happened = (order.events[event].sources for event in events[1:] if event in order.events)
     message = f"events in a circle: {', '.join(parts)}"
     return violation(
         edges[0]["constraint"],
         message,
         *(edge["why"].sources for edge in edges),
+        *happened,
         involved=tuple(number for number in involved if number != edges[0]["constraint"]),
     )

@@ -1,0 +1,127 @@
+"""How recorded text is read (CONTRACT §1, §2)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import LITERALS, result_texts
+from trace_prov.text import decoded_strings, decoding_may_show, split_list
+
+literals = st.sampled_from(LITERALS)
+texts = result_texts(literals)
+
+
+@pytest.mark.parametrize(
+    ("text", "slices"),
+    [
+        ("- a\n- b\n", ["- a\n", "- b\n"]),
+        ("\n\n- a: 1\n  b: 2\n- c\n", ["- a: 1\n  b: 2\n", "- c\n"]),
+        ("  - a\n  - b", ["- a\n  ", "- b"]),
+        ('- "a\n- b"\n- c\n', ['- "a\n- b"\n', "- c\n"]),
+        ("- - 1\n  - 2\n- 3", ["- - 1\n  - 2\n", "- 3"]),
+        ("- a\r\n- b\r\n", ["- a\r\n", "- b\r\n"]),
+        ('["a", {"b": 1} ,3]', ['"a", ', '{"b": 1} ,', "3"]),
+        ('\n [\n "a"\n]\n', ['"a"']),
+        ("- 😀\n- é\n", ["- 😀\n", "- é\n"]),
+    ],
+)
+def test_a_list_is_cut_at_its_elements(text: str, slices: list[str]) -> None:
+    assert [element.text for element in split_list(text)] == slices
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        " [ ] ",
+        "-a",
+        "-",
+        "- a\n: - [",
+        "- *nobody",
+        "['python', 'list']",
+        '["a", NaN]',
+        '["a"',
+        "a: 1",
+        "plain",
+        "--- \n- a",
+        "- a\n---\n- b",
+    ],
+)
+def test_other_text_is_one_whole_record(text: str) -> None:
+    assert split_list(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "strings"),
+    [
+        ('{"payee": "Caf\\u00e9\\/Bar", "payee": "x", "n": 5}', ("Café/Bar", "x")),
+        ("a: 'it''s'\nb: \"x\\ty\"", ("it's", "x\ty")),
+        ("{'message': 'sent'}", ("sent",)),
+        ("folded\n  plain", ("folded plain",)),
+        ("key: [a, {k: v}]", ("a", "v")),
+        ("a: &x one\nb: *x", ("one", "one")),
+        ("a: *nobody", ()),
+        ("date: 2022-01-01\nn: 1.10", ("2022-01-01", "1.10")),
+        ("a: b: c", ()),
+    ],
+)
+def test_scalars_are_read_after_unescaping(text: str, strings: tuple[str, ...]) -> None:
+    assert decoded_strings(text) == strings
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000, "- " * 200_000, "a: &a [*a]", "{[a]: b}"])
+def test_hostile_nesting_is_read_or_refused_without_a_crash(text: str) -> None:
+    split_list(text)
+    decoded_strings(text)
+
+
+def test_an_alias_bomb_costs_no_more_than_its_length() -> None:
+    bomb = "a: &a [x,x]\n" + "".join(f"{b}: &{b} [*{a},*{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+    assert decoded_strings(bomb).count("x") == 2
+
+
+@given(texts)
+def test_splitting_agrees_with_reading_the_whole_list(text: str) -> None:
+    """The reference reads objects and compares; slices tile the text from the first dash or character on."""
+    elements = split_list(text)
+    stripped = text.lstrip(" \t\r\n")
+    if stripped.startswith("["):
+        try:
+            whole = json.loads(text)
+        except ValueError:
+            whole = []
+    elif stripped.startswith("- "):
+        try:
+            whole = yaml.load(text, Loader=yaml.CBaseLoader)
+        except yaml.YAMLError:
+            whole = []
+    else:
+        whole = []
+    assert len(elements) == len(whole)
+    if elements:
+        assert "".join(element.text for element in elements) in text
+    for element, value in zip(elements, whole, strict=True):
+        assert sorted(element.strings) == sorted(_strings(value))
+
+
+def _strings(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for member in value.values() for text in _strings(member)]
+    if isinstance(value, list):
+        return [text for member in value for text in _strings(member)]
+    return []
+
+
+@given(literals, texts)
+def test_what_is_ruled_out_without_reading_is_not_there(literal: str, text: str) -> None:
+    if literal not in text and not decoding_may_show(literal, text):
+        assert not any(literal in string for string in decoded_strings(text))
+        assert not any(literal in string for element in split_list(text) for string in element.strings)
