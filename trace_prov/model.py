@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from trace_prov.text import decoded_strings, split_list
+from trace_prov.text import decoded_strings, split_list, unescapes_freely
 
 # bool, int, float, str, None, list or dict: what JSON holds.
 JsonValue = Any
@@ -170,6 +170,11 @@ class Result:
     is_error: bool = False
     elements: tuple[Content, ...] | None = None
     declared: tuple[Locator, ...] = ()
+
+    @cached_property
+    def unescapes_freely(self) -> bool:
+        """Whether the text must be read, and not only searched, to tell what does not occur in it."""
+        return self.content.text is not None and unescapes_freely(self.content.text)
 
     def records(self, action: int) -> tuple[Record, ...]:
         """The records of this result as that of action number `action`; never the whole beside its elements."""

@@ -66,6 +66,12 @@ class LogFile:
     @cached_property
     def is_lines(self) -> bool:
         """Whether the file holds one JSON object a line, be some lines damaged, and is not one JSON value."""
+        try:
+            return self.document is None
+        except FormatError:
+            return self._looks_like_lines()
+
+    def _looks_like_lines(self) -> bool:
         lines = [line for line in self.data[:65536].split(b"\n") if line.strip()]
         if len(self.data) > 65536 and len(lines) > 1:
             lines.pop()  # the sample may end in the middle of it

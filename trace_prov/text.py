@@ -242,18 +242,23 @@ _OTHER_ESCAPE = re.compile(r'\\[^nrt"\\/ ]')
 _FRAGMENT_BREAK = re.compile(r"""[\s'"\\/]+""")
 
 
-def decoding_may_show(literal: str, text: str) -> bool:
-    """Whether `literal`, which does not stand in `text`, may still stand in a scalar of it after unescaping.
+def unescapes_freely(text: str) -> bool:
+    """Whether reading `text` as JSON or YAML may give characters that do not stand in it, blanks and quotes apart."""
+    return "\\" in text and _OTHER_ESCAPE.search(text) is not None
+
+
+def pieces_of(literal: str) -> tuple[str, ...]:
+    """The runs of characters in a literal that reading structured text leaves as they are."""
+    return tuple(_FRAGMENT_BREAK.split(literal))
+
+
+def decoding_may_show(pieces: tuple[str, ...], text: str, *, free: bool) -> bool:
+    """Whether a literal that does not stand in `text` may still stand in a scalar of it after unescaping.
 
     Reading structured text costs far more than searching it, so this settles most texts without it. Unescaping
-    changes blanks (folded lines, indentation), doubled quotes and what follows a backslash; all other characters
-    of a scalar stand in the text, in order. So each piece of the literal between blanks, quotes, slashes and
-    backslashes must stand there too, unless some escape gives other characters than these.
+    changes blanks (folded lines, indentation), doubled quotes and what follows a backslash; all other characters of a
+    scalar stand in the text, in order. So each piece of the literal must stand there too, unless the text unescapes
+    freely; and a literal that is all one piece cannot have been changed. `pieces` are those of the literal, `free` is
+    `unescapes_freely(text)`.
     """
-    if _OTHER_ESCAPE.search(text) is not None:
-        return True
-    pieces = _FRAGMENT_BREAK.split(literal)
-    if len(pieces) == 1:
-        # Nothing in the literal could have been changed.
-        return False
-    return all(piece in text for piece in pieces)
+    return free or (len(pieces) > 1 and all(piece in text for piece in pieces))

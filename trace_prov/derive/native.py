@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trace_prov.derive.occurrence import matches_in, occurs
+from trace_prov.derive.occurrence import Needle, matches_in, occurs
 from trace_prov.derive.target import Question, targets
 from trace_prov.finding import Bounds, Finding, Match, NotApplicable, RecordsAnswer, RequestAnswer, Status
 from trace_prov.model import (
@@ -22,6 +22,11 @@ from trace_prov.model import (
     TableState,
 )
 
+# Answers that carry nothing of their own are made once.
+_NOT_IN_REQUEST = RequestAnswer(Status.ANSWERED, False)
+_NO_RECORD = RecordsAnswer(Status.ANSWERED, ())
+_BASIS_MISSING = RecordsAnswer(Status.BASIS_MISSING, None)
+
 
 def derive(run: Run, question: Question | None = None) -> Iterator[Finding | NotApplicable]:
     """The findings of a run: one for the case's target, or what `question` asks for."""
@@ -30,22 +35,23 @@ def derive(run: Run, question: Question | None = None) -> Iterator[Finding | Not
             yield target
             continue
         action, asked = target
-        matches, hidden = held_by(run, action, asked.literal)
+        needle = Needle.of(asked.literal)
+        matches, hidden = held_by(run, action, needle)
         yield Finding(
             log=run.source.name,
             run=run.id,
             target=asked,
-            q1=answer_request(run, action, asked.literal),
+            q1=answer_request(run, action, needle),
             q2=answer_records(matches, hidden),
             basis=action.account.basis,
             q3=answer_cited(run, action, matches, hidden),
         )
 
 
-def answer_request(run: Run, action: Action, literal: str) -> RequestAnswer:
+def answer_request(run: Run, action: Action, needle: Needle) -> RequestAnswer:
     """Q1: whether the literal occurs in the user's turns before the action."""
     records = [run.turn_record(turn) for turn in run.turns_before(action)]
-    found = ((record.locator, occurs(literal, record)) for record in records)
+    found = ((record.locator, occurs(needle, record)) for record in records)
     matches = tuple(Match(locator, how) for locator, how in found if how is not None)
     if matches:
         return RequestAnswer(Status.ANSWERED, True, matches)
@@ -54,18 +60,25 @@ def answer_request(run: Run, action: Action, literal: str) -> RequestAnswer:
         hidden = [Locator(0)]
     if hidden:
         return RequestAnswer(Status.ABSTAIN, None, needed=tuple(str(locator) for locator in hidden))
-    return RequestAnswer(Status.ANSWERED, False)
+    return _NOT_IN_REQUEST
 
 
-def held_by(run: Run, action: Action, literal: str) -> tuple[list[Match], list[Locator]]:
+def held_by(run: Run, action: Action, needle: Needle) -> tuple[list[Match], list[Locator]]:
     """The earlier records that visibly hold the literal, and the locators of those hidden that may hold it."""
     matches: list[Match] = []
     hidden: list[Locator] = []
     for other in run.actions_delivered_before(action):
-        found = matches_in(literal, other)
+        found = matches_in(needle, other)
         matches.extend(found)
-        hidden.extend(_hidden_locators(other, {match.locator for match in found}))
+        if not _is_plain(other):
+            hidden.extend(_hidden_locators(other, {match.locator for match in found}))
     return matches, hidden
+
+
+def _is_plain(action: Action) -> bool:
+    """Whether the result is one visible text, so that nothing of it is hidden."""
+    result = action.result
+    return result is not None and result.content.state is RecordState.PRESENT and not result.elements
 
 
 def _hidden_locators(action: Action, matched: set[Locator]) -> Iterable[Locator]:
@@ -85,6 +98,8 @@ def _hidden_locators(action: Action, matched: set[Locator]) -> Iterable[Locator]
 
 def answer_records(matches: list[Match], hidden: list[Locator]) -> RecordsAnswer:
     """Q2: H(s,a)."""
+    if not matches and not hidden:
+        return _NO_RECORD
     certain = _sorted(match.locator for match in matches)
     possible = _sorted([*certain, *hidden])
     if certain == possible:
@@ -101,15 +116,15 @@ def answer_records(matches: list[Match], hidden: list[Locator]) -> RecordsAnswer
 def answer_cited(run: Run, action: Action, matches: list[Match], hidden: list[Locator]) -> RecordsAnswer:
     """Q3: J(s,a), the part of H(s,a) that the Basis of the action is bound to."""
     basis = action.account.basis
-    possible_h = _sorted([*(match.locator for match in matches), *hidden])
     if basis.state is BasisState.MISSING:
-        return RecordsAnswer(Status.BASIS_MISSING, None)
+        return _BASIS_MISSING
+    possible_h = _sorted([*(match.locator for match in matches), *hidden])
     if basis.state is BasisState.WITHHELD:
         return _open((), possible_h, needed=(f"account of {action.id}",))
     if basis.state is BasisState.EMPTY:
-        return RecordsAnswer(Status.ANSWERED, ())
+        return _NO_RECORD
     if basis.state is BasisState.MALFORMED:
-        return _open((), possible_h) if possible_h else RecordsAnswer(Status.ANSWERED, ())
+        return _open((), possible_h) if possible_h else _NO_RECORD
     return _answer_ids(run, basis.ids, matches, hidden)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from trace_prov.finding import NotApplicable, Target
 from trace_prov.model import Action, Argument, RecordState, Run
@@ -44,12 +45,14 @@ def text_arguments(action: Action) -> list[Argument]:
         for argument in action.arguments
         if argument.state is RecordState.PRESENT and isinstance(argument.value, str) and argument.value
     ]
-    return sorted(usable, key=lambda argument: (_rank(argument.name), normalised(argument.name), argument.name))
+    return sorted(usable, key=lambda argument: _rank(argument.name))
 
 
-def _rank(name: str) -> int:
+@lru_cache(maxsize=1024)  # a tool's arguments have few names, and each is compared again and again
+def _rank(name: str) -> tuple[int, str, str]:
     key = normalised(name)
-    return PREFERRED_ARGUMENTS.index(key) if key in PREFERRED_ARGUMENTS else len(PREFERRED_ARGUMENTS)
+    place = PREFERRED_ARGUMENTS.index(key) if key in PREFERRED_ARGUMENTS else len(PREFERRED_ARGUMENTS)
+    return place, key, name
 
 
 def target_action(run: Run) -> Action | None:
