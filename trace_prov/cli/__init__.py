@@ -15,8 +15,11 @@ from trace_prov.errors import TraceProvError
 
 #: command name -> (module, attribute); adding a command adds one line here and one file beside this one.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "corpus": ("trace_prov.cli.corpus", "corpus"),
     "derive": ("trace_prov.cli.derive", "derive"),
     "explain": ("trace_prov.cli.derive", "explain"),
+    "validate": ("trace_prov.cli.validate", "validate"),
+    "watermark": ("trace_prov.cli.watermark", "watermark"),
 }
 
 EXIT_BAD_INPUT = 2
