@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from trace_prov.derive.occurrence import Needle, matches_in, occurs
+from trace_prov.derive.needed import needed_for_cited, needed_records, part_bound
+from trace_prov.derive.occurrence import Needle, matches_in, may_be_list, occurs
 from trace_prov.derive.target import Question, targets
 from trace_prov.finding import Bounds, Finding, Match, NotApplicable, RecordsAnswer, RequestAnswer, Status
 from trace_prov.model import (
@@ -59,7 +60,7 @@ def answer_request(run: Run, action: Action, needle: Needle) -> RequestAnswer:
     if not run.turns:
         hidden = [Locator(0)]
     if hidden:
-        return RequestAnswer(Status.ABSTAIN, None, needed=tuple(str(locator) for locator in hidden))
+        return RequestAnswer(Status.ABSTAIN, None, needed=needed_records(hidden))
     return _NOT_IN_REQUEST
 
 
@@ -68,7 +69,7 @@ def held_by(run: Run, action: Action, needle: Needle) -> tuple[list[Match], list
     matches: list[Match] = []
     hidden: list[Locator] = []
     for other in run.actions_delivered_before(action):
-        found = matches_in(needle, other)
+        found = [] if _is_of_unknown_shape(other) else matches_in(needle, other)
         matches.extend(found)
         if not _is_plain(other):
             hidden.extend(_hidden_locators(other, {match.locator for match in found}))
@@ -79,6 +80,14 @@ def _is_plain(action: Action) -> bool:
     """Whether the result is one visible text, so that nothing of it is hidden."""
     result = action.result
     return result is not None and result.content.state is RecordState.PRESENT and not result.elements
+
+
+def _is_of_unknown_shape(action: Action) -> bool:
+    """Whether a cut result may have been a list: what it visibly holds is then at an unknown locator."""
+    result = action.result
+    assert result is not None
+    text = result.content.text
+    return result.content.state is RecordState.CUT and not result.elements and text is not None and may_be_list(text)
 
 
 def _hidden_locators(action: Action, matched: set[Locator]) -> Iterable[Locator]:
@@ -109,7 +118,7 @@ def answer_records(matches: list[Match], hidden: list[Locator]) -> RecordsAnswer
         None,
         bounds=Bounds(certain, possible),
         matches=tuple(sorted(matches)),
-        needed=tuple(str(locator) for locator in possible if locator not in certain),
+        needed=needed_records(hidden),
     )
 
 
@@ -118,38 +127,42 @@ def answer_cited(run: Run, action: Action, matches: list[Match], hidden: list[Lo
     basis = action.account.basis
     if basis.state is BasisState.MISSING:
         return _BASIS_MISSING
-    possible_h = _sorted([*(match.locator for match in matches), *hidden])
-    if basis.state is BasisState.WITHHELD:
-        return _open((), possible_h, needed=(f"account of {action.id}",))
     if basis.state is BasisState.EMPTY:
         return _NO_RECORD
-    if basis.state is BasisState.MALFORMED:
-        return _open((), possible_h) if possible_h else _NO_RECORD
-    return _answer_ids(run, basis.ids, matches, hidden)
+    if basis.state is BasisState.IDS:
+        return _answer_ids(run, action, matches, hidden)
+    held = [match.locator for match in matches]
+    possible = _sorted([*held, *hidden])
+    if basis.state is BasisState.MALFORMED and not possible:
+        return _NO_RECORD
+    needed = needed_for_cited(
+        action.id,
+        basis.state,
+        table_complete=run.table.state is TableState.COMPLETE,
+        matched=held,
+        hidden=hidden,
+    )
+    return _open((), possible, needed=needed)
 
 
-def _answer_ids(run: Run, ids: tuple[str, ...], matches: list[Match], hidden: list[Locator]) -> RecordsAnswer:
+def _answer_ids(run: Run, action: Action, matches: list[Match], hidden: list[Locator]) -> RecordsAnswer:
     located = {row.local_id: row.locator for row in run.table.rows}
-    cited = tuple(dict.fromkeys(ids))
+    cited = tuple(dict.fromkeys(action.account.basis.ids))
     bindings = tuple(Binding(local_id, located[local_id]) for local_id in cited if local_id in located)
     loose = tuple(local_id for local_id in cited if local_id not in located)
     complete = run.table.state is TableState.COMPLETE
     dangling, unbound = (loose, ()) if complete else ((), loose)
 
     bound = [row.locator for row in bindings]
+    held = [match.locator for match in matches]
     cited_matches = tuple(sorted(m for m in matches if any(locator.covers(m.locator) for locator in bound)))
     certain = _sorted(match.locator for match in cited_matches)
-    if unbound:
-        possible = _sorted([*(match.locator for match in matches), *hidden])
-    else:
-        possible = _sorted([*certain, *_bound_part(hidden, bound)])
+    possible = _sorted([*held, *hidden] if unbound else [*certain, *part_bound(hidden, bound)])
 
     if certain == possible:
         return RecordsAnswer(
             Status.ANSWERED, certain, matches=cited_matches, bindings=bindings, dangling=dangling, unbound=unbound
         )
-    needed_records = [str(locator) for locator in _sorted(hidden) if locator in possible]
-    needed_rows = [f"binding of {local_id}" for local_id in unbound]
     return _open(
         certain,
         possible,
@@ -157,18 +170,16 @@ def _answer_ids(run: Run, ids: tuple[str, ...], matches: list[Match], hidden: li
         bindings=bindings,
         dangling=dangling,
         unbound=unbound,
-        needed=(*needed_records, *needed_rows),
+        needed=needed_for_cited(
+            action.id,
+            BasisState.IDS,
+            table_complete=complete,
+            matched=held,
+            hidden=hidden,
+            bound=bound,
+            unbound=unbound,
+        ),
     )
-
-
-def _bound_part(hidden: list[Locator], bound: list[Locator]) -> Iterator[Locator]:
-    """What of the hidden locators the bound ones address; a hidden whole stands for any of its elements too."""
-    for locator in hidden:
-        for other in bound:
-            if other.covers(locator):
-                yield locator
-            elif locator.covers(other):
-                yield other
 
 
 def _open(certain: tuple[Locator, ...], possible: tuple[Locator, ...], **evidence: object) -> RecordsAnswer:
