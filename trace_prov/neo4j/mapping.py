@@ -1,0 +1,413 @@
+"""RDF run graph <-> property graph: the tables, and the rows made by them (docs/neo4j.md, ontology/mapping.tsv).
+
+- A subject is a node: `uri` is its IRI, `run` the run it belongs to, `graph` "observed" or "account" for the named
+  graph that states it. Its labels are `Trace`, which every node has and which carries the unique key, and its classes
+  of the trace vocabulary. Classes of PROV are implied by these and not repeated.
+- A literal is a property, with its datatype; `decoded` is the only one with several values, a list.
+- An individual (trace:Present, trace:BasisMissing) is a word in a property ("present", "missing").
+- Any other object is a relationship, with `graph` as its distinguishing key.
+- Added for people and left out when the graph is read back: the labels `Hidden` and `Searchable`, and the
+  relationships HAS_TURN and NAMES (`DERIVED`).
+
+Labels, relationship types and property names come from these tables only; whatever a log holds is a value.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyoxigraph
+
+from trace_prov.errors import GraphError
+from trace_prov.graph import iris
+
+BASE = "Trace"
+#: on what is withheld, redacted, cut or unreadable
+HIDDEN = "Hidden"
+#: on records and arguments whose text fits in Neo4j's TEXT index; a longer text would make the load fail
+SEARCHABLE = "Searchable"
+#: measured on 5.26: one byte more and the server refuses the transaction
+SEARCHABLE_BYTES = 32_766
+ADDED_LABELS = frozenset({HIDDEN, SEARCHABLE})
+#: prefix of all labels but these and BASE in an evidence package, so that a view never mixes with the record
+PACKAGE_PREFIX = "Package"
+
+#: trace class -> (label, the PROV classes that come with it)
+CLASSES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "AgentRun": ("Run", ("Activity",)),
+    "Step": ("Step", ("Activity",)),
+    "Action": ("Action", ("Activity",)),
+    "Tool": ("Tool", ("Entity",)),
+    "Agent": ("Agent", ("Agent", "SoftwareAgent")),
+    "User": ("User", ("Agent",)),
+    "Argument": ("Argument", ("Entity",)),
+    "Record": ("Record", ("Entity",)),
+    "RequestTurn": ("RequestTurn", ("Entity",)),
+    "ExternalRecord": ("ExternalRecord", ("Entity",)),
+    "Result": ("Result", ("Entity",)),
+    "ListResult": ("ListResult", ("Collection", "Entity")),
+    "ListElement": ("ListElement", ("Entity",)),
+    "Declaration": ("Declaration", ("Entity",)),
+    "AccountBundle": ("AccountBundle", ("Bundle", "Entity")),
+    "Account": ("Account", ("Entity",)),
+    "Note": ("Note", ("Entity",)),
+    "Basis": ("Basis", ("Entity",)),
+    "Citation": ("Citation", ("Influence",)),
+    "BindingTable": ("BindingTable", ("Collection", "Entity")),
+    "Binding": ("Binding", ("Entity",)),
+    "RecordedInput": ("RecordedInput", ("Entity",)),
+    "SourceLog": ("SourceLog", ("Entity",)),
+    "Sidecar": ("Sidecar", ("Entity",)),
+    "Diagnostic": ("Diagnostic", ("Entity",)),
+}
+
+#: literal term -> (property, datatype); a name used twice stands on nodes of different labels (see OWNERS)
+LITERALS: dict[str, tuple[str, str]] = {
+    "accountText": ("text", "string"),
+    "actionId": ("id", "string"),
+    "actionParagraph": ("actionParagraph", "string"),
+    "afterStep": ("afterStep", "integer"),
+    "argumentName": ("name", "string"),
+    "argumentsText": ("argumentsText", "string"),
+    "basisText": ("text", "string"),
+    "bindsLocator": ("locator", "string"),
+    "channel": ("channel", "string"),
+    "code": ("code", "string"),
+    "declaresLocator": ("locator", "string"),
+    "decoded": ("decoded", "string"),
+    "elementsGiven": ("elementsGiven", "boolean"),
+    "format": ("format", "string"),
+    "inputText": ("text", "string"),
+    "isError": ("isError", "boolean"),
+    "listEnd": ("listEnd", "string"),
+    "listStart": ("listStart", "string"),
+    "localId": ("localId", "string"),
+    "locator": ("locator", "string"),
+    "member": ("member", "integer"),
+    "message": ("message", "string"),
+    "name": ("name", "string"),
+    "nativeId": ("nativeId", "string"),
+    "noteText": ("text", "string"),
+    "number": ("number", "integer"),
+    "order": ("order", "integer"),
+    "place": ("place", "string"),
+    "position": ("position", "integer"),
+    "sha256": ("sha256", "string"),
+    "size": ("size", "integer"),
+    "step": ("step", "integer"),
+    "surrogates": ("surrogates", "boolean"),
+    "task": ("task", "string"),
+    "text": ("text", "string"),
+    "valueType": ("valueType", "string"),
+    "wholeText": ("wholeText", "string"),
+}
+
+#: individual term -> (property, prefix of its individuals)
+INDIVIDUALS: dict[str, tuple[str, str]] = {
+    "state": ("state", ""),
+    "basisState": ("state", "Basis"),
+    "tableState": ("state", "Table"),
+    "severity": ("severity", "Severity"),
+}
+
+#: where one property name stands for several terms: label -> {property: term}; all others use the term below
+OWNERS: dict[str, dict[str, str]] = {
+    "Account": {"text": "accountText"},
+    "Argument": {"name": "argumentName"},
+    "Basis": {"text": "basisText", "state": "basisState"},
+    "Binding": {"locator": "bindsLocator"},
+    "BindingTable": {"state": "tableState"},
+    "Declaration": {"locator": "declaresLocator"},
+    "Note": {"text": "noteText"},
+    "RecordedInput": {"text": "inputText", "locator": "bindsLocator"},
+}
+_TERM_OF = {property_: term for term, (property_, _) in (LITERALS | INDIVIDUALS).items()} | {
+    "locator": "locator",
+    "name": "name",
+    "state": "state",
+    "text": "text",
+}
+MANY_VALUED = frozenset({"decoded"})
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRule:
+    """A predicate between nodes of two labels (None: any) is a relationship of `type`, against it if `reversed`."""
+
+    predicate: str
+    type: str
+    start: str | None = None
+    end: str | None = None
+    reversed: bool = False
+
+
+def _prov(name: str) -> str:
+    return iris.PROV + name
+
+
+def _trace(name: str) -> str:
+    return iris.TRACE + name
+
+
+EDGES: tuple[EdgeRule, ...] = (
+    EdgeRule(_trace("accountBundle"), "HAS_ACCOUNTS", "Run", "AccountBundle"),
+    EdgeRule(_trace("accountOf"), "ACCOUNT_OF", "Account", "Action"),
+    EdgeRule(_trace("bindsRecord"), "BINDS", "Binding"),
+    EdgeRule(_trace("declares"), "DECLARES", "Result", "Declaration"),
+    EdgeRule(_trace("hasAction"), "HAS_ACTION", "Run", "Action"),
+    EdgeRule(_trace("hasBasis"), "HAS_BASIS", "Account", "Basis"),
+    EdgeRule(_trace("hasDiagnostic"), "HAS_DIAGNOSTIC", "Run", "Diagnostic"),
+    EdgeRule(_trace("hasInput"), "HAS_INPUT", "Run", "RecordedInput"),
+    EdgeRule(_trace("hasNote"), "HAS_NOTE", "Account", "Note"),
+    EdgeRule(_trace("hasResult"), "GAVE", "Action", "Result"),
+    EdgeRule(_trace("hasTable"), "HAS_TABLE", "Run", "BindingTable"),
+    EdgeRule(_trace("recordedIn"), "RECORDED_IN", "Run"),
+    EdgeRule(_trace("run"), "HOLDS_IN", "Binding", "Run"),
+    EdgeRule(_trace("tool"), "CALLS", "Action", "Tool"),
+    EdgeRule(_prov("actedOnBehalfOf"), "ACTED_FOR", "Agent", "User"),
+    EdgeRule(_prov("hadMember"), "HAS_ELEMENT", "ListResult", "ListElement"),
+    EdgeRule(_prov("hadMember"), "HAS_ROW", "BindingTable", "Binding"),
+    EdgeRule(_prov("qualifiedInfluence"), "CITES", "Basis", "Citation"),
+    EdgeRule(_prov("used"), "HAS_ARGUMENT", "Action", "Argument"),
+    EdgeRule(_prov("used"), "USED", "Step"),
+    EdgeRule(_prov("wasAssociatedWith"), "BY", None, "Agent"),
+    EdgeRule(_prov("wasAttributedTo"), "ATTRIBUTED_TO"),
+    EdgeRule(_prov("wasGeneratedBy"), "GENERATED_BY"),
+    EdgeRule(_prov("wasInformedBy"), "ISSUED_IN", "Action", "Step"),
+    EdgeRule(_prov("wasInformedBy"), "NEXT", "Step", "Step", reversed=True),
+)
+#: relationships added for people: type -> what they join
+DERIVED = {
+    "HAS_TURN": "a run and each turn of its request",
+    "NAMES": "a citation and the visible table row of its local id",
+}
+TYPES = (*dict.fromkeys(rule.type for rule in EDGES), *DERIVED)
+LABELS = (BASE, SEARCHABLE, HIDDEN, *(label for label, _ in CLASSES.values()))
+
+OBSERVED, ACCOUNT = "observed", "account"
+_HIDDEN_WORDS = frozenset({"cut", "redacted", "withheld", "unreadable"})
+_SEARCHED = frozenset({"Record", "Argument"})
+_LABEL_OF = {_trace(name): label for name, (label, _) in CLASSES.items()}
+_CLASS_OF = {label: name for name, (label, _) in CLASSES.items()}
+_IMPLIED = {label: frozenset(map(_prov, implied)) for label, implied in CLASSES.values()}
+_LITERAL_OF = {_trace(term): (property_, kind, term) for term, (property_, kind) in LITERALS.items()}
+_INDIVIDUAL_OF = {_trace(term): (property_, _trace(prefix)) for term, (property_, prefix) in INDIVIDUALS.items()}
+_RULES: dict[str, list[EdgeRule]] = defaultdict(list)
+for _rule in EDGES:
+    _RULES[_rule.predicate].append(_rule)
+_RULE_OF_TYPE = {rule.type: rule for rule in EDGES}
+
+Properties = dict[str, Any]
+
+
+@dataclass
+class Rows:
+    """A run as rows: nodes grouped by their labels, relationships by type, each a map of parameters.
+
+    A node's row is its properties; a relationship's is `start` and `end` (the nodes' uri) and `graph`.
+    """
+
+    run: str
+    nodes: dict[tuple[str, ...], list[Properties]] = field(default_factory=lambda: defaultdict(list))
+    edges: dict[str, list[Properties]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def node_count(self) -> int:
+        return sum(map(len, self.nodes.values()))
+
+    @property
+    def edge_count(self) -> int:
+        return sum(map(len, self.edges.values()))
+
+
+@dataclass
+class _Subject:
+    """What the quads say of one subject."""
+
+    graph: str
+    labels: list[str] = field(default_factory=list)
+    prov: set[str] = field(default_factory=set)
+    properties: Properties = field(default_factory=dict)
+    links: list[tuple[str, str]] = field(default_factory=list)
+
+
+def rows_of(quads: Iterable[pyoxigraph.Quad], *, package: bool = False) -> Rows:
+    """Return the rows of one run's quads, in any order; raises GraphError for what the tables have no place for."""
+    subjects = _subjects(quads)
+    runs = [iri for iri, subject in subjects.items() if "Run" in subject.labels]
+    if len(runs) != 1:
+        raise GraphError("graph", expected="the graph of one run", found=f"{len(runs)} runs")
+    run = runs[0]
+    rows = Rows(run)
+    for iri, subject in subjects.items():
+        _check(iri, subject, run)
+        properties = subject.properties
+        properties["uri"], properties["run"], properties["graph"] = iri, run, _role(subject.graph, run)
+        rows.nodes[_labels(subject, package)].append(properties)
+        for predicate, end in subject.links:
+            _add_edge(rows, subjects, iri, predicate, end)
+    _add_derived(rows, subjects, run)
+    return rows
+
+
+def _subjects(quads: Iterable[pyoxigraph.Quad]) -> dict[str, _Subject]:
+    subjects: dict[str, _Subject] = {}
+    for quad in quads:
+        subject_term, predicate, term = quad.subject, quad.predicate.value, quad.object
+        if not isinstance(subject_term, pyoxigraph.NamedNode):
+            raise GraphError("graph", expected="nodes with an IRI", found=str(subject_term))
+        iri = subject_term.value
+        graph = quad.graph_name.value if isinstance(quad.graph_name, pyoxigraph.NamedNode) else ""
+        subject = subjects.get(iri)
+        if subject is None:
+            subject = subjects[iri] = _Subject(graph)
+        elif subject.graph != graph:
+            raise GraphError(iri, expected="a node stated in one graph", found=f"{subject.graph} and {graph}")
+        if isinstance(term, pyoxigraph.Literal):
+            _add_literal(iri, subject, predicate, term)
+        elif not isinstance(term, pyoxigraph.NamedNode):
+            raise GraphError(iri, place=predicate, expected="an IRI or a literal", found=str(term))
+        elif predicate == iris.RDF_TYPE:
+            if term.value in _LABEL_OF:
+                subject.labels.append(_LABEL_OF[term.value])
+            else:
+                subject.prov.add(term.value)
+        elif predicate in _INDIVIDUAL_OF:
+            property_, prefix = _INDIVIDUAL_OF[predicate]
+            subject.properties[property_] = term.value.removeprefix(prefix).lower()
+        else:
+            subject.links.append((predicate, term.value))
+    return subjects
+
+
+def _add_literal(iri: str, subject: _Subject, predicate: str, term: pyoxigraph.Literal) -> None:
+    if predicate not in _LITERAL_OF:
+        raise GraphError(iri, place=predicate, expected="a property of the trace vocabulary", found="another")
+    property_, kind, name = _LITERAL_OF[predicate]
+    datatype = term.datatype.value.removeprefix(iris.XSD)
+    if datatype != kind:
+        raise GraphError(iri, place=f"trace:{name}", expected=f"xsd:{kind}", found=term.datatype.value)
+    value: Any = term.value
+    if kind == "integer":
+        value = int(value)
+    elif kind == "boolean":
+        value = value in ("true", "1")
+    if name in MANY_VALUED:
+        subject.properties.setdefault(property_, []).append(value)
+    elif property_ in subject.properties:
+        raise GraphError(iri, place=f"trace:{name}", expected="one value", found="several")
+    else:
+        subject.properties[property_] = value
+
+
+def _check(iri: str, subject: _Subject, run: str) -> None:
+    """Refuse what would not come back: a node without a class, other PROV classes than those implied."""
+    if not subject.labels:
+        raise GraphError(iri, expected="a class of the trace vocabulary", found="none")
+    implied = frozenset().union(*(_IMPLIED[label] for label in subject.labels))
+    if subject.prov != implied:
+        found = " ".join(sorted(subject.prov)) or "none"
+        raise GraphError(iri, expected=f"the classes {' '.join(sorted(implied))}", found=found)
+    if subject.graph not in (run, iris.account_bundle(run)):
+        raise GraphError(iri, expected=f"a graph of {run}", found=subject.graph or "the default graph")
+
+
+def _role(graph: str, run: str) -> str:
+    return OBSERVED if graph == run else ACCOUNT
+
+
+def _labels(subject: _Subject, package: bool) -> tuple[str, ...]:
+    """The node's labels: BASE first, as the Browser's style wants it, then what is added, then its classes."""
+    prefix = PACKAGE_PREFIX if package else ""
+    own = sorted(set(subject.labels), key=LABELS.index)
+    added = []
+    if not _SEARCHED.isdisjoint(own) and fits_text_index(subject.properties.get("text")):
+        added.append(SEARCHABLE if not package else PACKAGE_PREFIX + SEARCHABLE)
+    if subject.properties.get("state") in _HIDDEN_WORDS:
+        added.append(HIDDEN)
+    return (BASE, *added, *(prefix + label for label in own))
+
+
+def fits_text_index(text: str | None) -> bool:
+    """Whether Neo4j's TEXT index takes this value."""
+    if text is None or len(text) > SEARCHABLE_BYTES:
+        return False
+    return len(text) * 4 <= SEARCHABLE_BYTES or len(text.encode()) <= SEARCHABLE_BYTES
+
+
+def _add_edge(rows: Rows, subjects: dict[str, _Subject], start: str, predicate: str, end: str) -> None:
+    target = subjects.get(end)
+    if target is None:
+        raise GraphError(start, place=predicate, expected="a node of the same run", found=end)
+    labels, end_labels = subjects[start].labels, target.labels
+    for rule in _RULES.get(predicate, ()):
+        if rule.start in (None, *labels) and rule.end in (None, *end_labels):
+            first, second = (end, start) if rule.reversed else (start, end)
+            graph = _role(subjects[start].graph, rows.run)
+            rows.edges[rule.type].append({"start": first, "end": second, "graph": graph})
+            return
+    found = f"it between {'/'.join(labels)} and {'/'.join(end_labels)}"
+    raise GraphError(start, place=predicate, expected="a property of the trace vocabulary", found=found)
+
+
+def _add_derived(rows: Rows, subjects: dict[str, _Subject], run: str) -> None:
+    bindings = {subject.properties["localId"]: iri for iri, subject in subjects.items() if "Binding" in subject.labels}
+    for iri, subject in subjects.items():
+        if "RequestTurn" in subject.labels:
+            rows.edges["HAS_TURN"].append({"start": run, "end": iri, "graph": OBSERVED})
+        elif "Citation" in subject.labels and subject.properties["localId"] in bindings:
+            named = bindings[subject.properties["localId"]]
+            rows.edges["NAMES"].append({"start": iri, "end": named, "graph": ACCOUNT})
+
+
+def quads_of(
+    nodes: Iterable[tuple[Iterable[str], Properties]], edges: Iterable[tuple[str, str, str, str]], run: str
+) -> set[pyoxigraph.Quad]:
+    """Return the RDF quads that nodes (labels, properties) and edges (type, start, end, graph role) stand for."""
+    graphs = {
+        OBSERVED: pyoxigraph.NamedNode(run),
+        ACCOUNT: pyoxigraph.NamedNode(iris.account_bundle(run)),
+    }
+    quads: set[pyoxigraph.Quad] = set()
+    for labels, properties in nodes:
+        graph, subject = graphs[properties["graph"]], pyoxigraph.NamedNode(properties["uri"])
+        classes = (label.removeprefix(PACKAGE_PREFIX) for label in labels if label != BASE)
+        own = [label for label in classes if label not in ADDED_LABELS]
+        for label in own:
+            _type_quads(quads, subject, label, graph)
+        owned = {name: term for label in own for name, term in OWNERS.get(label, {}).items()}
+        for name, value in properties.items():
+            if name not in ("uri", "run", "graph"):
+                term = owned.get(name, _TERM_OF[name])
+                values = value if isinstance(value, list) else [value]
+                quads.update(pyoxigraph.Quad(subject, _named(_trace(term)), _term(term, v), graph) for v in values)
+    for type_, start, end, role in edges:
+        if type_ not in DERIVED:
+            rule = _RULE_OF_TYPE[type_]
+            first, second = (end, start) if rule.reversed else (start, end)
+            quads.add(pyoxigraph.Quad(_named(first), _named(rule.predicate), _named(second), graphs[role]))
+    return quads
+
+
+def _type_quads(
+    quads: set[pyoxigraph.Quad], subject: pyoxigraph.NamedNode, label: str, graph: pyoxigraph.NamedNode
+) -> None:
+    for class_ in (_trace(_CLASS_OF[label]), *_IMPLIED[label]):
+        quads.add(pyoxigraph.Quad(subject, _named(iris.RDF_TYPE), _named(class_), graph))
+
+
+def _term(term: str, value: Any) -> pyoxigraph.NamedNode | pyoxigraph.Literal:
+    if term in INDIVIDUALS:
+        return _named(_trace(INDIVIDUALS[term][1] + value.capitalize()))
+    kind = LITERALS[term][1]
+    if kind == "string":
+        return pyoxigraph.Literal(value)
+    lexical = ("true" if value else "false") if kind == "boolean" else str(value)
+    return pyoxigraph.Literal(lexical, datatype=_named(iris.XSD + kind))
+
+
+def _named(iri: str) -> pyoxigraph.NamedNode:
+    return pyoxigraph.NamedNode(iri)
