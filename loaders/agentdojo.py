@@ -50,7 +50,7 @@ def _load(log: LogFile, parsed: ParsedJson, sidecar: Sidecar | None) -> Run:
     conversation = Conversation()
     reader = _Reader(conversation, str(document.get("pipeline_name") or ""))
     for number, message in enumerate(messages):
-        reader.read(message, f"message {number}")
+        reader.read(message, f"messages[{number}]")
     if reader.rounded and parsed is not log.exact_document:
         return _load(log, log.exact_document, sidecar)
     for oddity in parsed.oddities:

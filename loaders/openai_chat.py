@@ -111,7 +111,7 @@ def _read_messages(messages: list[Any], parsed: ParsedJson, prefix: str = "") ->
     conversation = Conversation()
     _report_oddities(conversation, parsed, prefix.rstrip(", ") or "file")
     for number, message in enumerate(messages):
-        _read(conversation, message, f"{prefix}message {number}")
+        _read(conversation, message, f"{prefix}messages[{number}]")
     return conversation
 
 

@@ -115,16 +115,19 @@ def parse_json(data: bytes, name: str, place: str = "") -> ParsedJson:
         return _parse(data)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}" if not place else f"{place}, column {error.colno}"
-        raise FormatError(name, place=where, expected="JSON", found=error.msg, hint=_truncation_hint(error)) from None
+        ended = error.pos >= len(error.doc.rstrip())
+        raise FormatError(
+            name,
+            place=where,
+            expected="JSON",
+            found="the end of the text" if ended else ascii(error.doc[error.pos : error.pos + 12]),
+            hint="it may be cut off" if ended else error.msg,
+        ) from None
     except UnicodeDecodeError as error:
         where = f"{place}, byte {error.start}" if place else f"byte {error.start}"
         raise FormatError(name, place=where, expected="UTF-8 text", found=f"byte 0x{data[error.start]:02x}") from None
     except RecursionError:
         raise FormatError(name, place=place or None, expected="JSON", found="brackets nested too deeply") from None
-
-
-def _truncation_hint(error: json.JSONDecodeError) -> str | None:
-    return "the text ends too early: it may be cut off" if error.pos >= len(error.doc.rstrip()) else None
 
 
 def _parse(data: bytes) -> ParsedJson:

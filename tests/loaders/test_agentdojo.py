@@ -197,7 +197,7 @@ def test_damage_makes_an_open_call_unreadable_and_is_reported_with_its_place(tmp
     )
     assert [record.state for record in run.records_before(run.actions[1])] == [RecordState.UNREADABLE]
     (damage,) = [item for item in run.diagnostics if item.severity is Severity.ERROR]
-    assert damage.place == "message 2"
+    assert damage.place == "messages[2]"
 
 
 def test_damage_elsewhere_is_only_a_diagnostic(tmp_path: Path) -> None:

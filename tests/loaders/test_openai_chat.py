@@ -154,7 +154,7 @@ def test_legacy_function_calls_pair_in_order(tmp_path: Path) -> None:
         (b"", "expected a log, found an empty file"),
         (b"  \n ", "expected a log, found an empty file"),
         (b"not json", "line 1, column 1: expected JSON"),
-        (b'{"messages": [', "the text ends too early: it may be cut off"),
+        (b'{"messages": [', "expected JSON, found the end of the text (it may be cut off)"),
         (b'{"messages": 5}', "expected a log of a known format"),
         (b"[]", "expected a log of a known format"),
         (b"5", "expected a log of a known format"),
