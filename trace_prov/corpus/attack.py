@@ -27,7 +27,8 @@ def payload(goal: str) -> str:
 
 def yaml_escaped(text: str) -> str:
     """The text as it must stand inside a double-quoted YAML scalar to be read back as it is."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    short = {"\\": "\\\\", '"': '\\"', "\n": "\\n"}
+    return "".join(short.get(char) or (char if char.isprintable() else f"\\U{ord(char):08x}") for char in text)
 
 
 def appended(default: str, goal: str) -> str:
