@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from trace_prov.text import decoded_strings, split_list, unescapes_freely
+from trace_prov.text import decoded_strings, may_be_list, split_list, unescapes_freely
 
 # bool, int, float, str, None, list or dict: what JSON holds.
 JsonValue = Any
@@ -175,6 +175,14 @@ class Result:
     def unescapes_freely(self) -> bool:
         """Whether the text must be read, and not only searched, to tell what does not occur in it."""
         return self.content.text is not None and unescapes_freely(self.content.text)
+
+    @property
+    def has_unknown_shape(self) -> bool:
+        """Whether this was cut and may have been a list: what it visibly holds then stands at an unknown locator."""
+        content = self.content
+        if content.state is not RecordState.CUT or self.elements or content.text is None:
+            return False
+        return may_be_list(content.text)
 
     def records(self, action: int) -> tuple[Record, ...]:
         """The records of this result as that of action number `action`; never the whole beside its elements."""

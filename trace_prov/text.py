@@ -42,6 +42,18 @@ def split_list(text: str) -> tuple[ListElement, ...]:
     return ()
 
 
+#: What a list that was cut may begin with: a YAML dash, or a JSON array as far as its first value tells.
+_LIST_START = re.compile(
+    r"""[ \t\r\n]*(\Z|-(\Z|[ ])|\[[ \t\r\n]*(\Z|["\[{\]]|t(\Z|r)|f(\Z|a)|n(\Z|u)|"""
+    r"""-?[0-9]*(\.[0-9]*)?([eE][-+]?[0-9]*)?[ \t\r\n]*(\Z|[,\]])))"""
+)
+
+
+def may_be_list(visible: str) -> bool:
+    """Whether the result that begins with this text may have been a list, so that its elements are the records."""
+    return _LIST_START.match(visible) is not None
+
+
 def decoded_strings(text: str) -> tuple[str, ...]:
     """Every string scalar in structured text, unescaped, keys of mappings left out; empty for other text."""
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trace_prov.derive.needed import needed_for_cited, needed_records, part_bound
-from trace_prov.derive.occurrence import Needle, matches_in, may_be_list, occurs
+from trace_prov.derive.occurrence import Needle, matches_in, occurs
 from trace_prov.derive.target import Question, targets
 from trace_prov.finding import Bounds, Finding, Match, NotApplicable, RecordsAnswer, RequestAnswer, Status
 from trace_prov.model import (
@@ -69,7 +69,7 @@ def held_by(run: Run, action: Action, needle: Needle) -> tuple[list[Match], list
     matches: list[Match] = []
     hidden: list[Locator] = []
     for other in run.actions_delivered_before(action):
-        found = [] if _is_of_unknown_shape(other) else matches_in(needle, other)
+        found = matches_in(needle, other)
         matches.extend(found)
         if not _is_plain(other):
             hidden.extend(_hidden_locators(other, {match.locator for match in found}))
@@ -80,14 +80,6 @@ def _is_plain(action: Action) -> bool:
     """Whether the result is one visible text, so that nothing of it is hidden."""
     result = action.result
     return result is not None and result.content.state is RecordState.PRESENT and not result.elements
-
-
-def _is_of_unknown_shape(action: Action) -> bool:
-    """Whether a cut result may have been a list: what it visibly holds is then at an unknown locator."""
-    result = action.result
-    assert result is not None
-    text = result.content.text
-    return result.content.state is RecordState.CUT and not result.elements and text is not None and may_be_list(text)
 
 
 def _hidden_locators(action: Action, matched: set[Locator]) -> Iterable[Locator]:

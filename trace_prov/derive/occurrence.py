@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from trace_prov.finding import How, Match
 from trace_prov.model import Action, Record, RecordState
 from trace_prov.text import decoding_may_show, pieces_of, unescapes_freely
-
-#: What a list that was cut may begin with: a YAML dash, or a JSON array as far as its first value tells.
-_LIST_START = re.compile(
-    r"""[ \t\r\n]*(\Z|-(\Z|[ ])|\[[ \t\r\n]*(\Z|["\[{\]]|t(\Z|r)|f(\Z|a)|n(\Z|u)|"""
-    r"""-?[0-9]*(\.[0-9]*)?([eE][-+]?[0-9]*)?[ \t\r\n]*(\Z|[,\]])))"""
-)
-
-
-def may_be_list(visible: str) -> bool:
-    """Whether the result that begins with this text may have been a list, so that its elements are the records.
-
-    `queries/sparql/answerability.rq` has the same expression; the two must agree.
-    """
-    return _LIST_START.match(visible) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +40,12 @@ def occurs(needle: Needle, record: Record) -> How | None:
 
 
 def matches_in(needle: Needle, action: Action) -> list[Match]:
-    """The records of `action` in which the literal occurs. A list is split only when it may hold the literal."""
+    """The records of `action` in which the literal occurs. A list is split only when it may hold the literal.
+
+    None in a result of unknown shape: what it visibly holds stands at an unknown locator.
+    """
     result = action.result
-    if result is None:
+    if result is None or result.has_unknown_shape:
         return []
     text = result.content.text
     if (

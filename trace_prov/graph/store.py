@@ -193,7 +193,9 @@ class TraceStore:
         Raises SyntaxError, with line and column, for a query that is no SPARQL, and UsageError for a parameter that
         the query does not select.
         """
-        variables = {pyoxigraph.Variable(name): term for name, term in (parameters or {}).items()}
+        variables: dict[pyoxigraph.Variable, Any] = {
+            pyoxigraph.Variable(name): term for name, term in (parameters or {}).items()
+        }
         try:
             return self.database.query(text, substitutions=variables)
         except RuntimeError as error:

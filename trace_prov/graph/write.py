@@ -283,6 +283,8 @@ def _result(graph: _Graph, owner: str, action: Action, result: Result) -> None:
     graph.number(node, "order", result.order)
     graph.flag(node, "isError", result.is_error)
     graph.flag(node, "elementsGiven", result.elements is not None)
+    if result.has_unknown_shape:
+        graph.flag(node, "unknownShape", True)
     for position, locator in enumerate(result.declared, start=1):
         declaration = iris.part(node, "declared", position)
         graph.types(declaration, "Declaration", _PROV["Entity"])
