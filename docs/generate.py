@@ -70,8 +70,8 @@ def cli_page() -> str:
         "# Command line\n\n"
         f"Written from the program's own `--help` by `{REFRESH}`; do not edit. Examples: `docs/cli_examples.toml`.\n\n"
         "A table is for people; `--format json`, `jsonl` or `csv` is for pipes. Progress, warnings and errors go to\n"
-        "standard error. Exit codes: 0 fine; 1 findings or violations where a command was asked to fail on them; 2 bad\n"
-        "input or usage.",
+        "standard error. Exit codes: 0 fine; 1 findings or violations where a command was asked to fail on them;\n"
+        "2 bad input or usage.",
         _section("trace-prov", "", []),
     ]
     parts.extend(_section(f"trace-prov {name}", name, given.get(name, [])) for name, _ in commands())
