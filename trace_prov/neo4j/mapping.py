@@ -101,6 +101,7 @@ LITERALS: dict[str, tuple[str, str]] = {
     "surrogates": ("surrogates", "boolean"),
     "task": ("task", "string"),
     "text": ("text", "string"),
+    "unknownShape": ("unknownShape", "boolean"),
     "valueType": ("valueType", "string"),
     "wholeText": ("wholeText", "string"),
 }
