@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import LITERALS, result_texts
-from trace_prov.text import decoded_strings, decoding_may_show, pieces_of, split_list, unescapes_freely
+from trace_prov.common_lists import common_list
+from trace_prov.text import (
+    ListElement,
+    decoded_strings,
+    decoding_may_show,
+    pieces_of,
+    split_list,
+    split_yaml,
+    unescapes_freely,
+)
 
 literals = st.sampled_from(LITERALS)
 texts = result_texts(literals)
@@ -107,7 +116,11 @@ def test_splitting_agrees_with_reading_the_whole_list(text: str) -> None:
     if elements:
         assert "".join(element.text for element in elements) in text
     for element, value in zip(elements, whole, strict=True):
-        assert sorted(element.strings) == sorted(_strings(value))
+        assert sorted(strings_of(element)) == sorted(_strings(value))
+
+
+def strings_of(element: ListElement) -> tuple[str, ...]:
+    return decoded_strings(element.text) if element.strings is None else element.strings
 
 
 def _strings(value: object) -> list[str]:
@@ -124,4 +137,43 @@ def _strings(value: object) -> list[str]:
 def test_what_is_ruled_out_without_reading_is_not_there(literal: str, text: str) -> None:
     if literal not in text and not decoding_may_show(pieces_of(literal), text, free=unescapes_freely(text)):
         assert not any(literal in string for string in decoded_strings(text))
-        assert not any(literal in string for element in split_list(text) for string in element.strings)
+        assert not any(literal in string for element in split_list(text) for string in strings_of(element))
+
+
+keys = st.sampled_from(["id", "to", "shared_with", "a.b", "k"])
+scalars = st.one_of(literals, st.text(max_size=30), st.integers(), st.none(), st.dates(), st.just([]), st.just({}))
+items = st.one_of(
+    scalars,
+    st.dictionaries(
+        keys, st.one_of(scalars, st.lists(scalars, max_size=3), st.dictionaries(keys, scalars, max_size=2))
+    ),
+)
+
+
+@given(st.lists(items, min_size=1, max_size=4), st.sampled_from([8, 30, 80]), st.booleans())
+def test_what_the_fast_path_takes_for_a_list_is_one(value: list[object], width: int, unicode: bool) -> None:
+    text = yaml.safe_dump(value, width=width, allow_unicode=unicode, default_flow_style=False)
+    agrees_with_libyaml(text)
+
+
+@given(st.text(alphabet="- a:#'\"\\\n\t[]{}&*!|>%@`?,.é\u2028", max_size=40).map(lambda text: "- " + text))
+def test_the_fast_path_never_takes_what_libyaml_reads_otherwise(text: str) -> None:
+    agrees_with_libyaml(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["- ", "a", "k: ", "k:", "\n", "\n  ", "\n    ", "  - ", "'", '"', "\\", " #", "''", "x y"]),
+        max_size=14,
+    )
+)
+def test_the_fast_path_agrees_on_text_made_of_its_own_parts(parts: list[str]) -> None:
+    agrees_with_libyaml("- " + "".join(parts))
+
+
+def agrees_with_libyaml(text: str) -> None:
+    slices = common_list(text)
+    if slices is not None:
+        assert slices == [element.text for element in split_yaml(text)]
+        for slice_, element in zip(slices, split_yaml(text), strict=True):
+            assert decoded_strings(slice_) == element.strings

@@ -16,16 +16,21 @@ from dataclasses import dataclass
 
 import yaml
 
+from trace_prov.common_lists import common_list
+
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _BLANK = " \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class ListElement:
-    """One element of a list result: its own slice of the text, and the strings read in it, unescaped."""
+    """One element of a list result: its own slice of the text, and the strings read in it, unescaped.
+
+    `strings` is None where reading the slice alone gives the same.
+    """
 
     text: str
-    strings: tuple[str, ...]
+    strings: tuple[str, ...] | None
 
 
 def split_list(text: str) -> tuple[ListElement, ...]:
@@ -38,7 +43,8 @@ def split_list(text: str) -> tuple[ListElement, ...]:
     if text.startswith("[", start):
         return _split_json(text)
     if text.startswith("- ", start):
-        return _split_yaml(text)
+        slices = common_list(text)
+        return split_yaml(text) if slices is None else tuple(ListElement(item, None) for item in slices)
     return ()
 
 
@@ -196,7 +202,8 @@ def _yaml_strings(text: str) -> tuple[str, ...]:
         return ()
 
 
-def _split_yaml(text: str) -> tuple[ListElement, ...]:
+def split_yaml(text: str) -> tuple[ListElement, ...]:
+    """The elements of a YAML block sequence, as the YAML parser tells them."""
     nodes: list[int] = []
     strings: list[list[str]] = []
     try:
