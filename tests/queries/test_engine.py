@@ -40,13 +40,13 @@ def questions(literals: st.SearchStrategy[str]) -> st.SearchStrategy[Question]:
     )
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(runs(hidden=True), questions(st.sampled_from(LITERALS)))
 def test_both_engines_agree_on_what_logs_and_packages_show(run: Run, question: Question) -> None:
     assert list(derive_run(run, question)) == list(derive_natively(run, question))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(visible_runs(), questions(st.sampled_from(["a", " ", "\ud800", "\U0010f000", "\x00", "é"])))
 def test_both_engines_agree_on_odd_texts(run: Run, question: Question) -> None:
     assert list(derive_run(run, question)) == list(derive_natively(run, question))

@@ -11,10 +11,14 @@ from trace_prov.model import Run
 
 Derive = Callable[[Run, Question], Iterator[Finding | NotApplicable]]
 
-ENGINES = ("native",)
+ENGINES = ("native", "sparql")
 
 
 def engine_named(name: str) -> Derive:
     """The function that derives; other engines than the native one are imported only when they are asked for."""
-    assert name == "native"
-    return derive_natively
+    if name == "native":
+        return derive_natively
+    assert name == "sparql"
+    from trace_prov.derive.sparql import derive_run
+
+    return derive_run
