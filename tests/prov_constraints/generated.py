@@ -30,36 +30,36 @@ WITHOUT_IDENTIFIER = {"alternateOf", "specializationOf", "hadMember"}
 RELATIONS = tuple(sorted(set(PLACES) - {"mentionOf"}))
 
 
-def _value(rng: random.Random, kind: str) -> str:
-    """Return a value of the kind, now and then one of another kind."""
-    if kind in ("entity", "activity") and rng.random() < 0.03:
+def _value(rng: random.Random, kind: str, noise: bool) -> str:
+    """Return a value of the kind; with noise now and then one of another kind."""
+    if noise and kind in ("entity", "activity") and rng.random() < 0.03:
         kind = "activity" if kind == "entity" else "entity"
     return rng.choice(KINDS[kind])
 
 
-def statement(rng: random.Random, relation: str) -> str:
+def statement(rng: random.Random, relation: str, noise: bool) -> str:
     """Return one statement; optional places are open half of the time, mandatory ones never."""
     args = [
-        "-" if not place.mandatory and rng.random() < 0.5 else _value(rng, place.kind)
+        "-" if not place.mandatory and rng.random() < 0.5 else _value(rng, place.kind, noise)
         for place in PLACES[relation]
     ]
     if relation in OBJECTS:
         types = ["[prov:type='prov:EmptyCollection']"] if relation == "entity" and rng.random() < 0.1 else []
-        return f"{relation}({', '.join([_value(rng, relation), *args, *types])})"
+        return f"{relation}({', '.join([_value(rng, relation, noise), *args, *types])})"
     if relation == "wasDerivedFrom" and args[2] == "-" and rng.random() < 0.8:
         args[3:] = ["-", "-"]
     if relation in WITHOUT_IDENTIFIER or rng.random() < 0.6:
         return f"{relation}({', '.join(args)})"
     identifier = rng.choice(IDENTIFIERS.get(relation, (f"ex:{relation}1", f"ex:{relation}2")))
-    if rng.random() < 0.1:
+    if noise and rng.random() < 0.1:
         identifier = rng.choice(("ex:shared", "ex:e1", "ex:gen1"))
     return f"{relation}({identifier}; {', '.join(args)})"
 
 
-def statements(rng: random.Random) -> list[str]:
-    """Return the statements of one document, 2 to 9 of them."""
+def statements(rng: random.Random, *, noise: bool = True) -> list[str]:
+    """Return the statements of one document, 2 to 9 of them; `noise` gives things of one kind another's name."""
     relations = rng.sample(RELATIONS, k=rng.randint(3, 7))
-    return [statement(rng, rng.choice(relations)) for _ in range(rng.randint(2, 9))]
+    return [statement(rng, rng.choice(relations), noise) for _ in range(rng.randint(2, 9))]
 
 
 def for_the_peer(lines: list[str]) -> list[str]:

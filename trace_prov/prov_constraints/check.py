@@ -30,7 +30,8 @@ class Report:
 def check_instance(instance: Instance) -> Report:
     """Return the verdict on one instance."""
     form = NormalForm(instance)
-    violations = (*form.violations, *impossible(form), *disordered(form))
+    found = (*form.violations, *impossible(form), *disordered(form))
+    violations = tuple({(v.constraint, v.message): v for v in reversed(found)}.values())[::-1]
     name = None if instance.name is None else str(instance.name)
     return Report(name, len(instance.statements), violations)
 

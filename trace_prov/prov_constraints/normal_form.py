@@ -48,6 +48,7 @@ class NormalForm:
         self.violations: list[Violation] = []
         self.statements: list[Statement] = []
         self._failed: set[Key] = set()
+        self._givers: dict[Key, Statement] = {}
         for statement in instance.statements:
             self._take_in(statement)
         self._run()
@@ -179,13 +180,9 @@ class NormalForm:
                 assert other.id is not None
                 assert statement.id is not None
                 if not self.terms.unify(other.id, statement.id):
-                    self._fail(
-                        (constraint, other.id, statement.id),
-                        constraint,
-                        f"{words}, but {other.id} and {statement.id} are two",
-                        other,
-                        statement,
-                    )
+                    one, two = sorted(str(self.terms.resolve(term)) for term in (other.id, statement.id))
+                    message = f"{words}, but {one} and {two} are two"
+                    self._fail((constraint, one, two), constraint, message, other, statement)
 
     def _unify_activity_times(self) -> None:
         """Constraints 28 and 29: the times of activity(...) are those of its start and end events."""
@@ -196,6 +193,8 @@ class NormalForm:
                 if activity is None:
                     continue
                 declared, told = activity.args[activity_place], event.args[event_place]
+                if isinstance(self.terms.resolve(declared), Variable):
+                    self._givers[constraint, activity.id] = event
                 if not self.terms.unify(declared, told):
                     declared, told = self.terms.resolve(declared), self.terms.resolve(told)
                     self._fail(
@@ -203,6 +202,7 @@ class NormalForm:
                         constraint,
                         f"activity {activity.id} has the {word} time {_shown(declared)}, its {word} event {_shown(told)}",
                         activity,
+                        self._givers.get((constraint, activity.id), activity),
                         event,
                     )
 

@@ -147,6 +147,8 @@ def disordered(form: NormalForm) -> Iterator[Violation]:
     order = EventOrder(form)
     graph = order.graph
     for component in nx.strongly_connected_components(graph):
+        if len(component) == 1 and not graph.has_edge(*component, *component):
+            continue
         inside = graph.subgraph(component)
         strict = [(first, second) for first, second, edge in inside.edges(data=True) if edge["strict"]]
         if strict:

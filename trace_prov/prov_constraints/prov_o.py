@@ -120,7 +120,20 @@ class _Reader:
         for property_, object_ in DIRECT.items():
             yield from self._direct(graph, property_, *object_)
         for property_, (relation, places) in QUALIFIED.items():
-            yield from self._qualified(graph, property_, relation, places)
+            pairs = sorted(graph.subject_objects(property_), key=str)
+            yield from self._qualified(graph, property_, relation, places, pairs)
+        yield from self._ownerless(graph)
+
+    def _ownerless(self, graph: rdflib.Graph) -> Iterator[Statement]:
+        """Events and the like that nothing points at: statements whose first, mandatory place is open."""
+        owned = {node for property_ in QUALIFIED for node in graph.objects(None, property_)}
+        for property_, (relation, places) in QUALIFIED.items():
+            class_ = PROV[str(property_).partition("#qualified")[2]]
+            nodes: list[tuple[Node | None, Node]] = [
+                (None, node) for node in sorted(graph.subjects(RDF.type, class_), key=str) if node not in owned
+            ]
+            if class_ != PROV.Influence:
+                yield from self._qualified(graph, property_, relation, places, nodes)
 
     def _objects(self, graph: rdflib.Graph, subject: Node) -> Iterator[Statement]:
         classes = set(graph.objects(subject, RDF.type))
@@ -151,9 +164,15 @@ class _Reader:
             yield stated(relation, None, tuple(args), types)
 
     def _qualified(
-        self, graph: rdflib.Graph, property_: Node, relation: str, places: tuple[tuple[str, ...], ...]
+        self,
+        graph: rdflib.Graph,
+        property_: Node,
+        relation: str,
+        places: tuple[tuple[str, ...], ...],
+        pairs: Iterable[tuple[Node | None, Node]],
     ) -> Iterator[Statement]:
-        for subject, node in sorted(graph.subject_objects(property_), key=str):
+        for subject, node in pairs:
+            first = PLACEHOLDER if subject is None else self._term(subject)
             types = frozenset(str(type_) for type_ in graph.objects(node, RDF.type))
             if "Derivation" not in str(property_) and relation == "wasDerivedFrom":
                 types |= {str(property_).replace("qualified", "")}
@@ -162,7 +181,7 @@ class _Reader:
                 for names in places
             ]
             for rest in itertools.product(*values):
-                yield stated(relation, self._term(node), (self._term(subject), *rest), types)
+                yield stated(relation, self._term(node), (first, *rest), types)
 
     def _terms(self, nodes: Iterable[Node]) -> list[Term]:
         return [self._term(node) for node in sorted(nodes, key=str)] or [PLACEHOLDER]

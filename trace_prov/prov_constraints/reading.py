@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from io import StringIO
@@ -78,9 +78,16 @@ def read_prov(path: Path) -> ProvFile:
     """
     text = _text(path)
     kind = _format(path, text)
+    if kind == "json":
+        _refuse_repeated_keys(path, text)
     if kind in RDF_FORMATS:
-        instances = instances_of_dataset(parse_dataset(path, text, kind.removesuffix("-rdf")))
-        return ProvFile(WORDS.get(kind, "PROV-O"), tuple(instances))
+        dataset = parse_dataset(path, text, kind.removesuffix("-rdf"))
+        instances = tuple(instances_of_dataset(dataset))
+        if not any(instance.statements for instance in instances):
+            # Without this any RDF file would be valid PROV.
+            found = f"no statement of PROV among {len(dataset)} triples"
+            raise FormatError(str(path), expected="PROV-O", found=found)
+        return ProvFile(WORDS.get(kind, "PROV-O"), instances)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         document = _document(path, text, kind)
@@ -131,14 +138,40 @@ def _format(path: Path, text: str) -> str:
 
 
 def _json_format(path: Path, text: str) -> str:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise FormatError(str(path), expected="JSON", found=str(error)) from error
+    value = _json(path, text)
     if isinstance(value, dict) and "@context" not in value and "@graph" not in value and "@id" not in value:
         return "json"
     context = json.dumps(value.get("@context", "")) if isinstance(value, dict) else ""
     return "jsonld" if "prov-jsonld" in context else "json-ld"
+
+
+def _refuse_repeated_keys(path: Path, text: str) -> None:
+    """PROV-JSON keys are identifiers: of two equal ones JSON readers keep the last, and a statement is lost."""
+
+    def once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in members]
+        twice = next((key for key in keys if keys.count(key) > 1), None) if len(set(keys)) < len(keys) else None
+        if twice is not None:
+            raise FormatError(
+                str(path),
+                place=f"key {twice}",
+                expected="each key of a JSON object once",
+                found="the same key twice",
+                hint="PROV-JSON gives several statements with one identifier as an array under that key",
+            )
+        return dict(members)
+
+    _json(path, text, once)
+
+
+def _json(path: Path, text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise FormatError(str(path), place=place, expected="JSON", found=error.msg) from error
+    except (ValueError, RecursionError) as error:
+        raise FormatError(str(path), expected="JSON", found=str(error)) from error
 
 
 def _document(path: Path, text: str, kind: str) -> Any:
