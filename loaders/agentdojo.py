@@ -124,11 +124,13 @@ class _Reader:
 
     def _tool(self, message: dict[str, Any], place: str) -> None:
         error = message.get("error")
-        repeated = message.get("tool_call")
+        native_id = message.get("tool_call_id") or None
+        # The call stands in the message again; it is needed only where no id tells.
+        repeated = message.get("tool_call") if native_id is None else None
         self.conversation.result(
             Outcome(
                 text=error if isinstance(error, str) and error else _content(message),
-                native_id=message.get("tool_call_id") or None,
+                native_id=native_id,
                 call=self._call(repeated) if isinstance(repeated, dict) else None,
                 is_error=bool(error),
             ),
@@ -141,7 +143,7 @@ class _Reader:
         arguments = call.get("args")
         if not isinstance(arguments, dict):
             raise _BadMessageError(f"the arguments of {call['function']} are no object")
-        self.rounded = self.rounded or any(holds_rounded_number(value) for value in arguments.values())
+        self.rounded = self.rounded or holds_rounded_number(arguments)
         return Call(call["function"], arguments, call.get("id") or None)
 
 

@@ -272,4 +272,5 @@ def read_arguments(tool: str, written: str, native_id: str | None) -> Call:
 
 
 def with_diagnostics(run: Run, extra: Iterable[Diagnostic]) -> Run:
-    return replace(run, diagnostics=(*run.diagnostics, *extra))
+    extra = tuple(extra)
+    return replace(run, diagnostics=(*run.diagnostics, *extra)) if extra else run

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,51 +66,68 @@ def _named(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def _load_folder(folder: Path, forced: Format | None, max_bytes: int) -> Iterator[Loaded]:
-    for path in _files_below(folder):
-        name = path.relative_to(folder).as_posix()
-        if path.name.endswith(SIDECAR_ENDINGS):
-            if not _log_of(path).exists():
-                found = f"no {_log_of(path).name} beside it"
-                yield Problem(SidecarError(name, expected="the log of the sidecar", found=found))
-        elif path.suffix.lower() not in LOG_ENDINGS:
-            yield Ignored(name)
-        else:
-            yield from load_file(path, name, forced, max_bytes)
+    for below, names in _folders_below(str(folder), ""):
+        for name in names:
+            shown = below + name
+            if name.endswith(SIDECAR_ENDINGS):
+                if _log_name(name) not in names:
+                    found = f"no {_log_name(name)} beside it"
+                    yield Problem(SidecarError(shown, expected="the log of the sidecar", found=found))
+            elif not name.lower().endswith(LOG_ENDINGS):
+                yield Ignored(shown)
+            else:
+                yield from load_file(folder / shown, shown, forced, max_bytes, siblings=names)
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
-    """Every file below a folder, sorted; links to folders are not followed, so that no loop is possible."""
-    entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    for entry in entries:
+def _folders_below(path: str, below: str) -> Iterator[tuple[str, dict[str, None]]]:
+    """(place below the folder given, file names in it) of a folder and those in it, sorted by name.
+
+    Links to folders are not followed, so that no loop is possible. Hidden files are passed over.
+    """
+    with os.scandir(path) as entries:
+        sorted_entries = sorted(entries, key=lambda entry: entry.name)
+    names = dict.fromkeys(
+        entry.name
+        for entry in sorted_entries
+        if not entry.name.startswith(".") and not entry.is_dir(follow_symlinks=False)
+    )
+    yield below, names
+    for entry in sorted_entries:
         if entry.is_dir(follow_symlinks=False):
-            yield from _files_below(Path(entry.path))
-        elif not entry.name.startswith("."):
-            yield Path(entry.path)
+            yield from _folders_below(entry.path, f"{below}{entry.name}/")
 
 
-def _log_of(sidecar: Path) -> Path:
-    ending = next(ending for ending in SIDECAR_ENDINGS if sidecar.name.endswith(ending))
-    return sidecar.with_name(sidecar.name.removesuffix(ending) + ".json")
+def _log_name(sidecar: str) -> str:
+    ending = next(ending for ending in SIDECAR_ENDINGS if sidecar.endswith(ending))
+    return sidecar.removesuffix(ending) + ".json"
 
 
 def load_file(
-    path: Path, name: str, forced: Format | None = None, max_bytes: int = DEFAULT_MAX_BYTES
+    path: Path,
+    name: str,
+    forced: Format | None = None,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+    siblings: Container[str] | None = None,
 ) -> Iterator[Run | Problem]:
-    """The runs of one file; a Problem where it, or the sidecar beside it, cannot be used."""
+    """The runs of one file; a Problem where it, or the sidecar beside it, cannot be used.
+
+    `siblings` are the names of the files beside it, where the caller knows them.
+    """
     try:
         log = LogFile.read(path, name, max_bytes)
         format_ = forced or recognise(log)[0]
-        sidecar = _read_sidecar_of(log, format_, max_bytes)
+        sidecar = _read_sidecar_of(log, format_, max_bytes, siblings)
         yield from format_.load(log, sidecar)
     except InputError as error:
         yield Problem(error)
 
 
-def _read_sidecar_of(log: LogFile, format_: Format, max_bytes: int) -> Sidecar | None:
+def _read_sidecar_of(log: LogFile, format_: Format, max_bytes: int, siblings: Container[str] | None) -> Sidecar | None:
     if format_.SIDECAR_SUFFIX is None:
         return None
-    path = log.path.with_name(log.path.name.removesuffix(".json") + format_.SIDECAR_SUFFIX)
-    if not path.exists():
+    beside = log.path.name.removesuffix(".json") + format_.SIDECAR_SUFFIX
+    path = log.path.with_name(beside)
+    if not (path.exists() if siblings is None else beside in siblings):
         return None
     name = log.name.removesuffix(".json") + format_.SIDECAR_SUFFIX
     try:

