@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trace_prov.watermark.embed import Embedder, sample
+from trace_prov.watermark.embed import sample
 from trace_prov.watermark.keys import Keys
+from trace_prov.watermark.methods import Method, Trace
 from trace_prov.watermark.power import softmax, temperature_for
 from trace_prov.watermark.prf import digest
 from trace_prov.watermark.scheme import Scheme
@@ -60,16 +61,21 @@ def offer(
     return [f"action {number}" for number in picked], softmax(rng.normal(size=world.candidates) / world.temperature)
 
 
-def marked_run(world: World, keys: Keys, scheme: Scheme, number: int, rng: np.random.Generator) -> Run:
-    """Return a marked run."""
+def played(world: World, method: Method, number: int, rng: np.random.Generator) -> Run:
+    """Return one run of the world, decided by `method`."""
     task = f"task {rng.integers(world.tasks)}"
-    embedder = Embedder(keys, scheme, run_id=f"run-{number:06}", salt=f"salt-{number:06}", task=task, rng=rng)
+    session = method.session(f"run-{number:06}", f"salt-{number:06}", task, rng)
     previous = None
     for step in range(steps(world, rng)):
         actions, probabilities = offer(world, task, previous, rng)
-        previous = embedder.decide(actions, probabilities.tolist()).action
-        embedder.record(command_record(previous), [answer(step)])
-    return embedder.run()
+        previous = session.decide(actions, probabilities.tolist())
+        session.record(command_record(previous), [answer(step)])
+    return session.run()
+
+
+def marked_run(world: World, keys: Keys, scheme: Scheme, number: int, rng: np.random.Generator) -> Run:
+    """Return a marked run."""
+    return played(world, Trace(keys, scheme), number, rng)
 
 
 def unmarked_run(world: World, number: int, rng: np.random.Generator, second: float = 0.0) -> Run:

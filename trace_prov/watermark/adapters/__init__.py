@@ -1,0 +1,1 @@
+"""Adapters: the watermark inside an agent framework."""
