@@ -1,0 +1,196 @@
+"""From a run to a package: what a condition shows of it, with the target and the declaration (CONTRACT §7).
+
+Whatever is not named here never reaches a package: the log's name and hash, labels of event or attack, the agent's
+and the task's name, native call ids, diagnostics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from trace_prov.account import WITHHELD
+from trace_prov.derive.target import Question, targets
+from trace_prov.finding import NotApplicable, Target
+from trace_prov.model import (
+    Action,
+    BasisState,
+    Binding,
+    BindingTable,
+    Content,
+    RecordState,
+    Run,
+    Source,
+    TableState,
+)
+from trace_prov.package.condition import Condition, Labels
+from trace_prov.package.evidence import identified
+from trace_prov.package.labels import id_like_words, id_order, ids_of, opaque_labels, with_labels
+from trace_prov.package.model import Contract, Counts, Layer, Package, Why, Withheld
+from trace_prov.package.redact import Rule, redact, without_hidden_texts
+
+
+@dataclass(frozen=True)
+class Built:
+    """A package, and the redaction rules that found something in its run."""
+
+    package: Package
+    used: frozenset[Rule]
+
+
+def case_id(source: Source) -> str:
+    """The case of a run: its log's path without `.json`; runs that share a file are told apart by their number."""
+    name = source.name.removesuffix(".json")
+    return f"{name}#{source.member}" if source.member else name
+
+
+def build(
+    run: Run, condition: Condition, question: Question | None = None, rules: Sequence[Rule] = ()
+) -> Built | NotApplicable:
+    """The package of a run under a condition; NotApplicable with the reason where the case has no target to show.
+
+    `rules` redact beyond what the condition does. Redacting the case's own target is no way to show the case.
+    """
+    (target, *_) = targets(run, question or Question())
+    if isinstance(target, NotApplicable):
+        return target
+    _, asked = target
+    redacted = redact(run, (*condition.redact, *rules), declare_elements=condition.declare_elements)
+    if _is_hidden(redacted.run, asked):
+        reason = f"the redaction hides {asked.action}.argument.{asked.argument}, which is the target of the case"
+        return NotApplicable(run.source.name, run.id, reason, asked.action)
+    shown, contract = _layers(redacted.run, run, condition)
+    shown = _relabelled(shown, run, condition)
+    shown = _anonymous(shown)
+    withheld = tuple(_declaration(shown, run, contract))
+    kept = id_like_words(shown) if condition.labels is Labels.OPAQUE else ()
+    return Built(Package(contract, asked, withheld, count(shown), shown, kept), redacted.used)
+
+
+def _is_hidden(run: Run, target: Target) -> bool:
+    action = run.action(target.action)
+    argument = None if action is None or target.argument is None else action.argument(target.argument)
+    return argument is not None and argument.state is not RecordState.PRESENT
+
+
+def _layers(run: Run, recorded: Run, condition: Condition) -> tuple[Run, Contract]:
+    """The run with the layers that the condition shows, and what that claims."""
+    has_accounts = any(action.account.basis.state is not BasisState.WITHHELD for action in recorded.actions)
+    has_inputs = bool(recorded.inputs)
+    contract = Contract(
+        condition=condition.name,
+        account=_layer(condition.account, has_accounts),
+        request=_layer(condition.request, bool(recorded.turns)),
+        inputs=_layer(condition.inputs, has_inputs),
+        table=_table_layer(recorded.table, condition),
+        labels=condition.labels,
+    )
+    if not condition.account:
+        run = replace(run, actions=tuple(replace(action, account=WITHHELD) for action in run.actions))
+    if not condition.request:
+        hidden = Content(None, RecordState.WITHHELD)
+        run = replace(run, turns=tuple(replace(turn, content=hidden) for turn in run.turns))
+    inputs = without_hidden_texts(run) if condition.inputs else ()
+    return replace(run, table=_visible_table(recorded.table, condition), inputs=inputs), contract
+
+
+def _layer(shows: bool, recorded: bool) -> Layer:
+    if not shows:
+        return Layer.WITHHELD
+    return Layer.SHOWN if recorded else Layer.NOT_RECORDED
+
+
+def _table_layer(recorded: BindingTable, condition: Condition) -> TableState | Layer:
+    if condition.table is TableState.NONE:
+        return Layer.WITHHELD
+    if recorded.state is TableState.NONE:
+        return Layer.NOT_RECORDED
+    return TableState.PARTIAL if TableState.PARTIAL in (condition.table, recorded.state) else TableState.COMPLETE
+
+
+def _visible_table(recorded: BindingTable, condition: Condition) -> BindingTable:
+    """The rows that are visible, as a table or as the id map of the native input, in the order of the ids."""
+    if recorded.state is TableState.NONE or (condition.table is TableState.NONE and not condition.inputs):
+        return BindingTable(TableState.NONE)
+    rows: Iterator[Binding] | tuple[Binding, ...] = recorded.rows
+    state = recorded.state
+    if condition.table is TableState.PARTIAL:
+        rows = (row for row in recorded.rows if row.local_id in condition.rows)
+        state = TableState.PARTIAL
+    return BindingTable(state, tuple(sorted(rows, key=lambda row: id_order(row.local_id))))
+
+
+def _relabelled(shown: Run, recorded: Run, condition: Condition) -> Run:
+    if condition.labels is Labels.ORIGINAL:
+        return shown
+    # All ids of the record, so that the labels do not depend on what a condition shows.
+    return with_labels(shown, opaque_labels(ids_of(recorded), case_id(recorded.source)))
+
+
+def _anonymous(run: Run) -> Run:
+    """The run without what would tell more than its condition does."""
+    actions = tuple(replace(action, native_id=None) for action in run.actions)
+    bare = replace(run, actions=actions, agent=None, task=None, diagnostics=())
+    return identified(bare)
+
+
+def count(run: Run) -> Counts:
+    """How much of everything a visible run holds."""
+    return Counts(
+        actions=len(run.actions),
+        results=sum(action.result is not None for action in run.actions),
+        records=sum(len(action.records) for action in run.actions),
+        turns=len(run.turns),
+        accounts=len({action.step for action in run.actions if _has_account(action)}),
+        rows=len(run.table.rows),
+        inputs=len(run.inputs),
+    )
+
+
+def _has_account(action: Action) -> bool:
+    return action.account.basis.state is not BasisState.WITHHELD
+
+
+def _declaration(shown: Run, recorded: Run, contract: Contract) -> Iterator[Withheld]:
+    """What is hidden, layers first, then addresses in order."""
+    for name, layer in (
+        ("account", contract.account),
+        ("request", contract.request),
+        ("recorded inputs", contract.inputs),
+        ("binding table", contract.table),
+    ):
+        if layer is Layer.WITHHELD:
+            yield Withheld(name, RecordState.WITHHELD, Why.CONDITION)
+        elif layer is Layer.NOT_RECORDED:
+            yield Withheld(name, RecordState.ABSENT, Why.LOG)
+        elif layer is TableState.PARTIAL:
+            yield Withheld(name, RecordState.CUT, Why.CONDITION)
+    for turn in shown.turns:
+        if contract.request is Layer.SHOWN and turn.content.state is not RecordState.PRESENT:
+            was = recorded.turns[turn.number - 1].content.state
+            yield _hidden(str(shown.turn_record(turn).locator), turn.content.state, was)
+    for action, original in zip(shown.actions, recorded.actions, strict=True):
+        yield from _hidden_of(action, original, contract)
+
+
+def _hidden_of(action: Action, recorded: Action, contract: Contract) -> Iterator[Withheld]:
+    for argument, was in zip(action.arguments, recorded.arguments, strict=True):
+        if argument.state is not RecordState.PRESENT:
+            yield _hidden(f"{action.id}.argument.{argument.name}", argument.state, was.state)
+    if action.arguments_text is None and recorded.arguments_text is not None:
+        yield Withheld(f"{action.id}.arguments", RecordState.REDACTED, Why.REDACTION)
+    if contract.account is Layer.SHOWN and not _has_account(action):
+        why = Why.REDACTION if _has_account(recorded) else Why.LOG
+        yield Withheld(f"{action.id}.account", RecordState.WITHHELD, why)
+    if action.result is None or not action.has_records:
+        return
+    before = {record.locator: record.state for record in recorded.records}
+    for record in action.records:
+        if record.state is not RecordState.PRESENT:
+            was_state = before.get(record.locator, RecordState.PRESENT)
+            declares = action.result.declared if record.locator.element == 0 else ()
+            yield replace(_hidden(str(record.locator), record.state, was_state), declares=declares)
+
+
+def _hidden(what: str, state: RecordState, was: RecordState) -> Withheld:
+    return Withheld(what, state, Why.LOG if state is was else Why.REDACTION)

@@ -1,0 +1,292 @@
+"""Does a folder keep the contract of the package that it claims to be?
+
+In this order: the folder and its bag; the evidence file, read strictly; its two graph forms, which must be the bytes
+that the evidence gives; the shapes of its condition and layers. Each violation has its grade, rule, place and words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bagit  # type: ignore[import-untyped]
+import pyoxigraph
+
+from trace_prov.account import read_account
+from trace_prov.errors import PackageError
+from trace_prov.package.bag import (
+    EVIDENCE,
+    INFO_KEYS,
+    JSON_LD,
+    OTHER_FOLDERS,
+    PAYLOAD,
+    README,
+    RECEIVER_NOTE,
+    TAGS,
+    TRIG,
+    VERSION,
+    PackageFolder,
+    files_in,
+)
+from trace_prov.package.contract import RULE, Shapes, shapes_for
+from trace_prov.package.evidence import package_from_bytes, package_to_bytes
+from trace_prov.package.graph import PACKAGE, package_to_quads, quads_of, to_jsonld, to_trig
+from trace_prov.package.model import Package
+from trace_prov.package.shacl import Engine, Grade, engine_named, to_ntriples
+
+#: How many differing statements are named before the rest is counted.
+SHOWN = 5
+
+_RUN = re.compile(r"^urn:trace-prov:run:[0-9a-f]{32}")
+_ELEMENT = re.compile(r"\.result:([0-9]+)$")
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Violation:
+    """A rule that is not kept: where, and in words."""
+
+    grade: Grade
+    rule: str
+    place: str
+    message: str
+
+
+@dataclass
+class Report:
+    """The verdict on one folder. `focus` says how many nodes each shape saw."""
+
+    path: Path
+    engine: str
+    condition: str | None = None
+    violations: list[Violation] = field(default_factory=list)
+    focus: dict[str, int] = field(default_factory=dict)
+    triples: int = 0
+
+    def add(self, rule: str, place: str, message: str, grade: Grade = Grade.REQUIRED) -> None:
+        violation = Violation(grade, rule, place, message)
+        if violation not in self.violations:
+            self.violations.append(violation)
+
+    def broken(self, least: Grade = Grade.REQUIRED) -> bool:
+        """Whether some rule of at least this grade is not kept."""
+        grades = list(Grade)
+        return any(grades.index(violation.grade) <= grades.index(least) for violation in self.violations)
+
+    @property
+    def conforms(self) -> bool:
+        return not self.broken()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "condition": self.condition,
+            "conforms": self.conforms,
+            "engine": self.engine,
+            "triples": self.triples,
+            "violations": [
+                {"grade": str(item.grade), "rule": item.rule, "place": item.place, "message": item.message}
+                for item in self.violations
+            ],
+            "focus_nodes": self.focus,
+        }
+
+
+def validate_package(path: Path, engine: str = "fast") -> Report:
+    """Check one folder; raises PackageError when it is no folder at all, UsageError for an unknown engine."""
+    run_shapes = engine_named(engine)
+    if not path.is_dir():
+        raise PackageError(
+            str(path), expected="the folder of a package", found="none" if not path.exists() else "a file"
+        )
+    report = Report(path, engine)
+    folder = PackageFolder(path)
+    _check_files(report, path)
+    _check_bag(report, folder)
+    package = _check_evidence(report, folder)
+    graph = _check_graphs(report, folder, package)
+    if package is not None:
+        quads = package_to_quads(package)
+        _check_accounts(report, package)
+        _check_shapes(report, quads, shapes_for(package.contract), run_shapes)
+        if graph is not None and set(graph) != set(quads):
+            _check_shapes(report, graph, shapes_for(package.contract), run_shapes, "graph.trig: ")
+    return report
+
+
+def _check_files(report: Report, path: Path) -> None:
+    """The files of a package are there, and no other file, folder or link."""
+    expected = {*PAYLOAD, *TAGS}
+    found = {name for name in files_in(path) if name.split("/")[0] not in OTHER_FOLDERS}
+    for name in sorted(found):
+        if (path / name).is_symlink():
+            report.add("bag", name, "a link stands where only files may be")
+        elif name not in expected:
+            report.add("bag", name, "a file that packages do not have")
+    for name in sorted(expected - found):
+        report.add("bag", name, "this file of the package is missing")
+    for folder in sorted(entry.name for entry in path.iterdir() if entry.is_dir()):
+        if folder not in ("data", *OTHER_FOLDERS):
+            report.add("bag", folder, "a folder that packages do not have")
+    if (path / "data").is_dir():
+        for entry in sorted((path / "data").iterdir()):
+            if entry.is_dir():
+                report.add("bag", f"data/{entry.name}", "a folder that packages do not have")
+
+
+def _check_bag(report: Report, folder: PackageFolder) -> None:
+    """The bag is complete and every byte is the one that was bagged (RFC 8493), by the bagit library."""
+    path = folder.path
+    if any(violation.message.startswith("a link") for violation in report.violations):
+        return  # the library would follow it
+    try:
+        if folder.read("bagit.txt") != VERSION.encode():
+            report.add("bag", "bagit.txt", f"expected just {VERSION.splitlines()[0]} and UTF-8 as encoding")
+            return
+        bag = bagit.Bag(str(path))
+        for key in bag.info:
+            if key not in INFO_KEYS:
+                report.add("bag", "bag-info.txt", f"a package says nothing of {key!r} here")
+        bag.validate()
+    except PackageError:
+        return  # a missing file is reported already
+    except bagit.BagValidationError as error:
+        for detail in error.details or [error]:
+            report.add("bag", getattr(detail, "path", "bag"), _in_words(detail))
+    except (bagit.BagError, OSError, ValueError, LookupError) as error:
+        report.add("bag", "bag", str(error) or type(error).__name__)
+
+
+def _in_words(detail: object) -> str:
+    if isinstance(detail, bagit.ChecksumMismatch):
+        return "the bytes are not those that were bagged: their SHA-256 differs from the manifest's"
+    if isinstance(detail, bagit.FileMissing):
+        return "in the manifest, and not in the folder"
+    if isinstance(detail, bagit.UnexpectedFile):
+        return "in the folder, and not in the manifest"
+    return str(detail)
+
+
+def _check_evidence(report: Report, folder: PackageFolder) -> Package | None:
+    """The evidence is read strictly, and written again it gives the same bytes: nothing can hide in it."""
+    try:
+        data = folder.read(EVIDENCE)
+        package = package_from_bytes(data, EVIDENCE)
+    except PackageError as error:
+        place = error.place or "top"
+        report.add("evidence", f"{EVIDENCE}, {place}", f"expected {error.expected}, found {error.found}")
+        return None
+    report.condition = package.contract.condition
+    written = package_to_bytes(package)
+    if written != data:
+        at = next(
+            (k for k, (a, b) in enumerate(zip(written, data, strict=False)) if a != b), min(len(written), len(data))
+        )
+        report.add(
+            "evidence",
+            f"{EVIDENCE}, byte {at}",
+            "not written as evidence is: a member told twice or out of place, or blanks between them",
+        )
+    return package
+
+
+def _check_graphs(report: Report, folder: PackageFolder, package: Package | None) -> list[pyoxigraph.Quad] | None:
+    """Both graph forms are exactly what the evidence gives. Returns what the TriG file holds, when it can be read."""
+    expected = None if package is None else package_to_quads(package)
+    graph = None
+    for name, form, write in (
+        (TRIG, pyoxigraph.RdfFormat.TRIG, to_trig),
+        (JSON_LD, pyoxigraph.RdfFormat.JSON_LD, to_jsonld),
+    ):
+        try:
+            data = folder.read(name)
+        except PackageError:
+            continue  # reported as missing
+        if expected is not None and data == write(expected):
+            quads = expected
+        else:
+            try:
+                quads = quads_of(data, form)
+            except (SyntaxError, ValueError) as error:
+                report.add("graph", name, f"cannot be read: {error}")
+                continue
+            if expected is not None:
+                _report_differences(report, name, set(expected), set(quads))
+        graph = quads if name == TRIG else graph
+        report.triples = max(report.triples, len(quads))
+    try:
+        if folder.read(README) != RECEIVER_NOTE:
+            report.add("bag", README, "not the note that packages have for their receiver")
+    except PackageError:
+        pass  # reported as missing
+    return graph
+
+
+def _report_differences(report: Report, name: str, expected: set[pyoxigraph.Quad], found: set[pyoxigraph.Quad]) -> None:
+    differences = [
+        *((quad, "says what the evidence does not") for quad in found - expected),
+        *((quad, "lacks what the evidence says") for quad in expected - found),
+    ]
+    if not differences:
+        report.add("graph", name, "the same statements, not written as packages are: a comment, or an unknown member")
+    differences.sort(key=lambda item: str(item[0]))
+    for quad, what in differences[:SHOWN]:
+        subject = quad.subject.value if isinstance(quad.subject, pyoxigraph.NamedNode) else str(quad.subject)
+        value = getattr(quad.object, "value", str(quad.object))
+        report.add("graph", f"{name}, {place_of(subject)}", f"{what}: {_term(quad.predicate.value)} {value!r}")
+    if len(differences) > SHOWN:
+        report.add("graph", name, f"and {len(differences) - SHOWN} more statements differ")
+
+
+def _check_accounts(report: Report, package: Package) -> None:
+    """The parts of an account are what its text says (CONTRACT §10): nothing was changed in one and not the other."""
+    for action in package.run.actions:
+        account = action.account
+        if account.text is not None and read_account(account.text) != account:
+            report.add(
+                "account-shown",
+                f"{action.id}.account",
+                "paragraph, Note and Basis are not what the account's text says",
+            )
+
+
+def _check_shapes(
+    report: Report, quads: Iterable[pyoxigraph.Quad], shapes: Shapes, run_shapes: Engine, prefix: str = ""
+) -> None:
+    quads = list(quads)
+    report.focus = report.focus or shapes.focus_counts(quads)
+    for rule in _rules_without_focus(shapes, shapes.focus_counts(quads)):
+        report.add(rule, f"{prefix}whole package", "no shape of this rule saw a node, so it says nothing")
+    for result in run_shapes(to_ntriples(quads), shapes):
+        rule = shapes.owner.get(result.shape, result.shape.removeprefix(RULE))
+        message = result.message
+        if result.path and result.value and result.value not in message:
+            message = f"{message} (found {_term(result.path)} {result.value!r})"
+        report.add(rule, f"{prefix}{place_of(result.focus)}", message, result.grade)
+
+
+def _rules_without_focus(shapes: Shapes, counts: dict[str, int]) -> Iterator[str]:
+    """A rule none of whose shapes saw a node would hold of anything, which is no verdict."""
+    rules: dict[str, int] = {}
+    for name, (rule, _, _) in shapes.shapes.items():
+        rules[rule] = rules.get(rule, 0) + counts[name]
+    return (rule for rule, seen in sorted(rules.items()) if seen == 0)
+
+
+def place_of(iri: str) -> str:
+    """A node of a package's graph in words."""
+    suffix = _RUN.sub("", iri)
+    if suffix == iri:
+        return iri
+    suffix = suffix.removeprefix(":")
+    if suffix.startswith("in:"):
+        return f"row of {suffix.removeprefix('in:')}"
+    names = {"": "the run", "package": "the claims", "table": "the binding table", "target": "the target"}
+    if suffix.startswith("withheld:"):
+        return f"line {suffix.removeprefix('withheld:')} of the declaration"
+    return names.get(suffix, _ELEMENT.sub(r".result[\1]", suffix))
+
+
+def _term(iri: str) -> str:
+    return iri.removeprefix(PACKAGE).rsplit("#", maxsplit=1)[-1]
