@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "corpus": ("trace_prov.cli.corpus", "corpus"),
     "derive": ("trace_prov.cli.derive", "derive"),
     "explain": ("trace_prov.cli.derive", "explain"),
+    "export": ("trace_prov.cli.export", "export"),
+    "study": ("trace_prov.cli.study", "study"),
     "validate": ("trace_prov.cli.validate", "validate"),
     "watermark": ("trace_prov.cli.watermark", "watermark"),
 }
