@@ -17,7 +17,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Any
 
-from trace_prov.text import decoded_strings, may_be_list, split_list, unescapes_freely
+from trace_prov.text import decoded_strings, may_be_list, split_list
 
 # bool, int, float, str, None, list or dict: what JSON holds.
 JsonValue = Any
@@ -171,11 +171,6 @@ class Result:
     is_error: bool = False
     elements: tuple[Content, ...] | None = None
     declared: tuple[Locator, ...] = ()
-
-    @cached_property
-    def unescapes_freely(self) -> bool:
-        """Whether the text must be read, and not only searched, to tell what does not occur in it."""
-        return self.content.text is not None and unescapes_freely(self.content.text)
 
     @property
     def has_unknown_shape(self) -> bool:
