@@ -13,12 +13,12 @@ WHERE a.id = coalesce($action, a.id)
 OPTIONAL MATCH (a)-[:HAS_ARGUMENT]->(used)
 WHERE used.valueType = 'string' AND used.state = 'present' AND used.text <> ''
   AND used.name = coalesce($argument, used.name)
-WITH r, source, a, used, toLower(replace(replace(replace(used.name, '_', ''), '-', ''), ' ', '')) AS key
+WITH r, source, a, used, toLower(replace(replace(replace(coalesce(used.name, ''), '_', ''), '-', ''), ' ', '')) AS key
 WHERE $argument IS NULL OR used.name IS NOT NULL
 RETURN r.uri AS run, source.name AS log, a.id AS action, a.number AS number, used.name AS argument,
   used.text AS literal,
-  CASE WHEN key IS NULL THEN NULL WHEN key = 'recipient' THEN 1 WHEN key = 'iban' THEN 2
+  CASE WHEN used.name IS NULL THEN NULL WHEN key = 'recipient' THEN 1 WHEN key = 'iban' THEN 2
     WHEN key = 'accountnumber' THEN 3 WHEN key = 'password' THEN 4 WHEN key = 'filepath' THEN 5
     WHEN key = 'date' THEN 6 WHEN key = 'subject' THEN 7 ELSE 8 END AS place,
-  key
+  CASE WHEN used.name IS NULL THEN NULL ELSE key END AS key
 ORDER BY run, number, place, key, argument

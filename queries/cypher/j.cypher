@@ -7,8 +7,13 @@
 //   :param literal => 'DE89370400440532013000'    the literal s; needed
 // Returns: a row for each record and citation: run, action, literal, locator, how, localId, bound (the locator of the
 // id's row, which may be the whole list that the record is an element of).
-MATCH (r:Run)-[:HAS_ACTION]->(a)<-[:ACCOUNT_OF]-()-[:HAS_BASIS]->()-[:CITES]->()-[:NAMES]->(binding)
+MATCH (r:Run)-[:HAS_ACTION]->(a)
 WHERE r.uri STARTS WITH coalesce($run, '') AND a.id = coalesce($action, a.id)
+WITH r, a
+MATCH (a)<-[:ACCOUNT_OF]-()-[:HAS_BASIS]->(basis)
+WITH r, a, basis
+MATCH (basis)-[:CITES]->()-[:NAMES]->(binding)
+WITH r, a, binding
 MATCH (r)-[:HAS_ACTION]->()-[:GAVE|HAS_ELEMENT*1..2]->(record)
 WHERE record.afterStep < a.step AND NOT coalesce(record.unknownShape, false)
   AND (record.locator = binding.locator OR record.locator STARTS WITH (binding.locator + '['))

@@ -20,7 +20,7 @@ WITH r, place, literal, how, a, called, result,
   CASE WHEN a.id IS NULL THEN 'request' WHEN place.name IS NOT NULL THEN 'argument' ELSE 'result' END AS kind
 WITH r.uri AS run, literal, kind, place.locator AS locator, a.id AS action, called.name AS tool, how,
   CASE WHEN kind = 'argument' THEN a.step ELSE place.afterStep END AS step,
-  CASE WHEN kind = 'request' THEN place.number WHEN kind = 'argument' THEN a.number ELSE result.order END AS turn,
+  CASE WHEN kind = 'request' THEN place.number WHEN kind = 'argument' THEN a.number ELSE result.`order` END AS turn,
   place.position AS position
 RETURN run, literal, step, kind, locator, action, tool, how
 ORDER BY run, step, CASE WHEN kind = 'argument' THEN 1 WHEN kind = 'result' THEN 2 ELSE 3 END, turn, position

@@ -19,7 +19,7 @@ WITH r, source,
 OPTIONAL MATCH (r)-[:HAS_ACTION]->(a)-[:HAS_ARGUMENT]->(some)
 WHERE a.number IN [rank, rank - 1000000000]
   AND some.valueType = 'string' AND some.state = 'present' AND some.text <> ''
-WITH r, source, a, some, toLower(replace(replace(replace(some.name, '_', ''), '-', ''), ' ', '')) AS key
+WITH r, source, a, some, toLower(replace(replace(replace(coalesce(some.name, ''), '_', ''), '-', ''), ' ', '')) AS key
 WITH r, source, a, some, key,
   CASE WHEN key = 'recipient' THEN '1' WHEN key = 'iban' THEN '2' WHEN key = 'accountnumber' THEN '3'
     WHEN key = 'password' THEN '4' WHEN key = 'filepath' THEN '5' WHEN key = 'date' THEN '6'

@@ -7,7 +7,7 @@
 - An individual (trace:Present, trace:BasisMissing) is a word in a property ("present", "missing").
 - Any other object is a relationship, with `graph` as its distinguishing key.
 - Added for people and left out when the graph is read back: the labels `Hidden` and `Searchable`, and the
-  relationships HAS_TURN and NAMES (`DERIVED`).
+  relationship NAMES (`DERIVED`).
 
 Labels, relationship types and property names come from these tables only; whatever a log holds is a value.
 """
@@ -165,6 +165,7 @@ EDGES: tuple[EdgeRule, ...] = (
     EdgeRule(_trace("hasNote"), "HAS_NOTE", "Account", "Note"),
     EdgeRule(_trace("hasResult"), "GAVE", "Action", "Result"),
     EdgeRule(_trace("hasTable"), "HAS_TABLE", "Run", "BindingTable"),
+    EdgeRule(_trace("hasTurn"), "HAS_TURN", "Run", "RequestTurn"),
     EdgeRule(_trace("recordedIn"), "RECORDED_IN", "Run"),
     EdgeRule(_trace("run"), "HOLDS_IN", "Binding", "Run"),
     EdgeRule(_trace("tool"), "CALLS", "Action", "Tool"),
@@ -182,7 +183,6 @@ EDGES: tuple[EdgeRule, ...] = (
 )
 #: relationships added for people: type -> what they join
 DERIVED = {
-    "HAS_TURN": "a run and each turn of its request",
     "NAMES": "a citation and the visible table row of its local id",
 }
 TYPES = (*dict.fromkeys(rule.type for rule in EDGES), *DERIVED)
@@ -250,7 +250,7 @@ def rows_of(quads: Iterable[pyoxigraph.Quad], *, package: bool = False) -> Rows:
         rows.nodes[_labels(subject, package)].append(properties)
         for predicate, end in subject.links:
             _add_edge(rows, subjects, iri, predicate, end)
-    _add_derived(rows, subjects, run)
+    _add_derived(rows, subjects)
     return rows
 
 
@@ -354,12 +354,10 @@ def _add_edge(rows: Rows, subjects: dict[str, _Subject], start: str, predicate: 
     raise GraphError(start, place=predicate, expected="a property of the trace vocabulary", found=found)
 
 
-def _add_derived(rows: Rows, subjects: dict[str, _Subject], run: str) -> None:
+def _add_derived(rows: Rows, subjects: dict[str, _Subject]) -> None:
     bindings = {subject.properties["localId"]: iri for iri, subject in subjects.items() if "Binding" in subject.labels}
     for iri, subject in subjects.items():
-        if "RequestTurn" in subject.labels:
-            rows.edges["HAS_TURN"].append({"start": run, "end": iri, "graph": OBSERVED})
-        elif "Citation" in subject.labels and subject.properties["localId"] in bindings:
+        if "Citation" in subject.labels and subject.properties["localId"] in bindings:
             named = bindings[subject.properties["localId"]]
             rows.edges["NAMES"].append({"start": iri, "end": named, "graph": ACCOUNT})
 
