@@ -1,0 +1,178 @@
+"""`trace-prov study`: readers on evidence packages, their scores, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table as ShownTable
+from rich.text import Text
+
+from trace_prov.cli.corpus import STUDY as STUDY_CORPUS
+from trace_prov.cli.output import console, printable
+from trace_prov.package.condition import BUILT_IN
+from trace_prov.study.folder import StudyFolder
+from trace_prov.study.policies import POLICIES, PREFIX
+from trace_prov.study.prepare import StudyPlan, prepare
+from trace_prov.study.readers import ModelOptions, ask, check_reader, open_questions
+from trace_prov.study.render import texts
+from trace_prov.study.report import write_report
+from trace_prov.study.results import Result, results_of, write_scores
+from trace_prov.study.tables import Results, Table, change_table, exact_table, score_table
+
+#: Readers that need no model: one without error and one for each kind of error.
+OFFLINE_READERS = (
+    "sim/perfect",
+    "sim/guess-order",
+    "sim/copy-h",
+    "sim/over-abstain:0.3",
+    "sim/extra-locator:0.2",
+    "sim/drop-locator:0.2",
+)
+
+_OUT = click.argument("study", type=click.Path(path_type=Path, file_okay=False, exists=True))
+_ANSWERS = click.option(
+    "--answers",
+    "answer_files",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    multiple=True,
+    help="Also score this file of answers (JSON lines in the interchange form); its name is the reader's.",
+)
+
+
+@click.group()
+def study() -> None:
+    """Ask readers what agent logs support, score their answers, report.
+
+    A study lies in one folder: packages, responses as given, scores, report, and a manifest that pins them.
+    """
+
+
+@study.command()
+@click.argument("logs", nargs=-1, type=click.Path(path_type=Path), metavar="[LOGS]...")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder of the study.")
+@click.option(
+    "--reader",
+    "readers",
+    multiple=True,
+    metavar="NAME",
+    help="A model as Inspect names it, such as openai/NAME, or a simulated reader: "
+    + ", ".join(PREFIX + name for name in POLICIES)
+    + ", each also with a rate of error, such as :0.2. May be given again. Default: six simulated ones.",
+)
+@click.option("--condition", "conditions", multiple=True, metavar="NAME", help="Default: the eight built-in ones.")
+@click.option("--cases", type=click.IntRange(min=1), help="At most so many cases, chosen by a hash of their ids.")
+@click.option("--model-base-url", metavar="URL", help="Where the models answer, for a compatible endpoint.")
+@click.option("--retry-failed", is_flag=True, help="Ask again what a provider answered with an error.")
+def run(
+    *,
+    logs: tuple[Path, ...],
+    out: Path,
+    readers: tuple[str, ...],
+    conditions: tuple[str, ...],
+    cases: int | None,
+    model_base_url: str | None,
+    retry_failed: bool,
+) -> None:
+    """Run a study: packages from LOGS, questions to the readers, scores, report.
+
+    LOGS are files or folders of agent logs; without any, a corpus of scripted agents is made first, so that the whole
+    study runs offline. The same command goes on after an interruption and never asks again what was answered.
+    """
+    readers = readers or OFFLINE_READERS
+    for reader in readers:
+        check_reader(reader)
+    folder = StudyFolder(out)
+    with _progress() as progress:
+        if not logs and not folder.manifest.exists():
+            logs = (_made_corpus(out, progress),)
+        bar = progress.add_task("packages", total=None)
+        plan = StudyPlan(logs, conditions or tuple(BUILT_IN), cases)
+        manifest = prepare(plan, folder, on_case=partial(progress.advance, bar))
+        progress.update(bar, total=manifest["cases"], completed=manifest["cases"])
+        for reader in readers:
+            options = ModelOptions(model_base_url)
+            _pin_reader(folder, reader, options)
+            left = len(open_questions(folder, reader, retry_failed=retry_failed))
+            bar = progress.add_task(Text(printable(reader, 40)).plain, total=left)
+            ask(folder, reader, options, retry_failed=retry_failed, on_answer=partial(progress.advance, bar))
+    results = _scored(folder, ())
+    page = write_report(folder, results)
+    _show(folder, results)
+    click.echo(f"report: {page}")
+
+
+def _made_corpus(out: Path, progress: Progress) -> Path:
+    from trace_prov.corpus.execute import require_agentdojo
+    from trace_prov.corpus.make import RUNS_FOLDER, make_corpus
+
+    require_agentdojo()
+    bar = progress.add_task("agent runs", total=sum(1 for _ in STUDY_CORPUS.jobs()))
+    make_corpus(STUDY_CORPUS, out / "corpus", on_run=lambda _: progress.advance(bar))
+    return out / "corpus" / RUNS_FOLDER
+
+
+def _pin_reader(folder: StudyFolder, reader: str, options: ModelOptions) -> None:
+    """Note the reader in the manifest; an address is kept without the credentials that it may hold."""
+    manifest = folder.require()
+    manifest["readers"][reader] = {"base_url": _without_credentials(options.base_url)}
+    folder.write_manifest(manifest)
+
+
+def _without_credentials(url: str | None) -> str | None:
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _progress() -> Progress:
+    shown = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=shown, disable=not shown.is_terminal)
+
+
+@study.command()
+@_OUT
+@_ANSWERS
+def score(study: Path, answer_files: tuple[Path, ...]) -> None:
+    """Score all answers of STUDY anew, into scores.jsonl, and show the main figures."""
+    folder = StudyFolder(study)
+    _show(folder, _scored(folder, answer_files))
+    click.echo(f"scores: {folder.scores}")
+
+
+@study.command()
+@_OUT
+@_ANSWERS
+@click.option("--paper/--no-paper", default=True, show_default=True, help="Set the published figures beside.")
+def report(study: Path, answer_files: tuple[Path, ...], paper: bool) -> None:
+    """Write the report of STUDY: Markdown, CSV, LaTeX and one HTML page with plots."""
+    folder = StudyFolder(study)
+    click.echo(f"report: {write_report(folder, _scored(folder, answer_files), beside_paper=paper)}")
+
+
+def _scored(folder: StudyFolder, answer_files: Sequence[Path]) -> list[Result]:
+    results = results_of(folder, answer_files)
+    write_scores(folder, results)
+    return results
+
+
+def _show(folder: StudyFolder, results: list[Result]) -> None:
+    shown = Results(results, folder.require()["conditions"])
+    for table in (score_table(shown, "q3"), exact_table(shown), change_table(shown)):
+        _print(table)
+
+
+def _print(table: Table) -> None:
+    out = console()
+    grid = ShownTable(*table.columns, title=table.title, box=None, title_justify="left")
+    for row in texts(table):
+        grid.add_row(*(Text(printable(cell)) for cell in row))
+    out.print(grid)
+    out.print()

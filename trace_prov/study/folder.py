@@ -1,0 +1,202 @@
+"""A study's folder: cases, questions, packages, answers and the manifest that pins them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trace_prov.errors import FormatError, UsageError
+from trace_prov.package.bag import EVIDENCE
+from trace_prov.package.folders import case_folder
+from trace_prov.study.answers import QUESTIONS, Answer, Invalid, read_answer
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case of the study: where it comes from, its task, and what the complete record answers."""
+
+    id: str
+    task: str
+    log_sha256: str
+    sidecar_sha256: str | None
+    action: str
+    argument: str | None
+    needs_table: bool
+    complete: dict[str, Answer]
+
+    @property
+    def stratum(self) -> str:
+        return NEEDS_TABLE if self.needs_table else NEEDS_NO_TABLE
+
+
+NEEDS_TABLE, NEEDS_NO_TABLE = "needs the table", "does not"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One package as it is put to a reader. `number` is its place in the shuffled order, from 1."""
+
+    number: int
+    case: str
+    condition: str
+    package_sha256: str
+    tokens: int
+
+
+@dataclass(frozen=True)
+class StudyFolder:
+    """Where everything of a study lies."""
+
+    path: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.path / "manifest.json"
+
+    @property
+    def packages(self) -> Path:
+        return self.path / "packages"
+
+    @property
+    def responses(self) -> Path:
+        return self.path / "responses"
+
+    @property
+    def inspect_logs(self) -> Path:
+        return self.path / "inspect"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report"
+
+    @property
+    def scores(self) -> Path:
+        return self.path / "scores.jsonl"
+
+    def package(self, case: str, condition: str) -> Path:
+        return self.packages / condition / case_folder(case)
+
+    def evidence(self, question: Question) -> bytes:
+        """The evidence file of a question; raises FormatError when it is not the one that the manifest pins."""
+        path = self.package(question.case, question.condition) / EVIDENCE
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != question.package_sha256:
+            raise FormatError(
+                str(path), expected="the evidence that the study was prepared with", found="other bytes",
+                hint="start the study anew in another folder",
+            )  # fmt: skip
+        return data
+
+    def require(self) -> dict[str, Any]:
+        """The manifest; raises UsageError when the folder holds no study."""
+        if not self.manifest.exists():
+            raise UsageError(f"{self.path}: no study here; trace-prov study run makes one")
+        manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
+        assert isinstance(manifest, dict)
+        return manifest
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        write_whole(self.manifest, json.dumps(manifest, indent=1) + "\n")
+
+    def cases(self) -> dict[str, Case]:
+        return {row["case"]: _case(row) for row in read_lines(self.path / "cases.jsonl")}
+
+    def write_cases(self, cases: Iterable[Case]) -> None:
+        write_lines(self.path / "cases.jsonl", map(_case_to_json, cases))
+
+    def questions(self) -> list[Question]:
+        """The questions in the order in which they are asked."""
+        return [Question(**row) for row in read_lines(self.path / "questions.jsonl")]
+
+    def write_questions(self, questions: Iterable[Question]) -> None:
+        names = Question.__dataclass_fields__
+        write_lines(self.path / "questions.jsonl", ({name: getattr(row, name) for name in names} for row in questions))
+
+    def answers(self, name: str) -> dict[tuple[str, str], dict[str, Answer]]:
+        """Answers in the interchange form, by case and condition: `supported` or `comparator`."""
+        return dict(read_answers(self.path / f"{name}.jsonl"))
+
+    def write_answers(self, name: str, rows: Iterable[tuple[str, str, dict[str, Answer]]]) -> None:
+        write_lines(self.path / f"{name}.jsonl", (answers_to_json(*row) for row in rows))
+
+
+def answers_to_json(case: str, condition: str, answers: dict[str, Answer]) -> dict[str, Any]:
+    return {"case": case, "condition": condition} | {name: answers[name].to_json(name) for name in QUESTIONS}
+
+
+def read_answers(path: Path) -> Iterator[tuple[tuple[str, str], dict[str, Answer]]]:
+    """Valid answers in the interchange form (CONTRACT §10); raises FormatError for a line that is none."""
+    for number, row in enumerate(read_lines(path), start=1):
+        answers = {}
+        for question in QUESTIONS:
+            given = read_answer(question, row.get(question))
+            if isinstance(given, Invalid):
+                raise FormatError(
+                    str(path), place=f"line {number}, {question}", expected="an answer", found=given.reason
+                )
+            answers[question] = given
+        yield (row["case"], row["condition"]), answers
+
+
+def _case(row: dict[str, Any]) -> Case:
+    complete = {}
+    for question in QUESTIONS:
+        given = read_answer(question, row["complete"][question])
+        assert isinstance(given, Answer)
+        complete[question] = given
+    return Case(
+        id=row["case"],
+        task=row["task"],
+        log_sha256=row["log_sha256"],
+        sidecar_sha256=row["sidecar_sha256"],
+        action=row["action"],
+        argument=row["argument"],
+        needs_table=row["needs_table"],
+        complete=complete,
+    )
+
+
+def _case_to_json(case: Case) -> dict[str, Any]:
+    return {
+        "case": case.id,
+        "task": case.task,
+        "log_sha256": case.log_sha256,
+        "sidecar_sha256": case.sidecar_sha256,
+        "action": case.action,
+        "argument": case.argument,
+        "needs_table": case.needs_table,
+        "complete": {question: case.complete[question].to_json(question) for question in QUESTIONS},
+    }
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a file of JSON lines; raises FormatError with the line that is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(str(path), expected="a readable file of JSON lines", found=str(error)) from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise FormatError(str(path), place=f"line {number}", expected="JSON", found=str(error)) from None
+        if not isinstance(row, dict):
+            raise FormatError(str(path), place=f"line {number}", expected="an object", found=type(row).__name__)
+        yield row
+
+
+def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    write_whole(path, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there as a whole or not at all."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
