@@ -23,7 +23,9 @@ from trace_prov.model import Run
 from trace_prov.neo4j import statements
 from trace_prov.neo4j.connection import Connection, in_words, resumable
 from trace_prov.neo4j.errors import ContentError
-from trace_prov.neo4j.mapping import Properties, Rows, rows_of
+from trace_prov.neo4j.mapping import Properties, Rows, rows_of, viewed
+from trace_prov.package.graph import package_to_quads
+from trace_prov.package.model import Package
 
 #: rows of one statement, and of one transaction: small enough for a server with 512 MB of heap
 STATEMENT_ROWS = 2_000
@@ -38,18 +40,21 @@ WAITING = 2
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The quads of one run as N-Quads; `package` when they are an evidence package's."""
+    """The quads of one run as N-Quads; `view` tells the evidence packages of a case apart, None for the record.
+
+    `run` is the IRI under which the run is stored.
+    """
 
     run: str
     nquads: bytes
-    package: bool = False
+    view: str | None = None
 
     @property
     def sha256(self) -> str:
         return hashlib.sha256(self.nquads).hexdigest()
 
     def rows(self) -> Rows:
-        return rows_of(pyoxigraph.parse(self.nquads, format=pyoxigraph.RdfFormat.N_QUADS), package=self.package)
+        return rows_of(pyoxigraph.parse(self.nquads, format=pyoxigraph.RdfFormat.N_QUADS), view=self.view)
 
 
 @dataclass(slots=True)
@@ -82,9 +87,18 @@ class _Batch:
         return size <= TRANSACTION_ROWS and self.characters + characters <= TRANSACTION_CHARACTERS
 
 
-def graphs_of_runs(runs: Iterable[Run], *, package: bool = False) -> Iterator[Graph]:
+def graphs_of_runs(runs: Iterable[Run]) -> Iterator[Graph]:
     """Return the graphs of runs as they are written to RDF."""
-    return (Graph(run.id, run_to_nquads(run), package) for run in runs)
+    return (Graph(run.id, run_to_nquads(run)) for run in runs)
+
+
+def graph_of_package(package: Package) -> Graph:
+    """Return the graph of an evidence package: what it shows and what it claims, and nothing else."""
+    data = pyoxigraph.serialize(package_to_quads(package), format=pyoxigraph.RdfFormat.N_QUADS)
+    assert data is not None
+    nquads = "".join(sorted(data.decode().splitlines(keepends=True))).encode()
+    view = f"{package.contract.condition}-{hashlib.sha256(nquads).hexdigest()[:8]}"
+    return Graph(viewed(package.run.id, package.run.id, view), nquads, view)
 
 
 def prepare(connection: Connection) -> None:
@@ -134,8 +148,6 @@ def _batches(connection: Connection, graphs: Iterable[Graph]) -> Iterator[_Batch
                 if seen.setdefault(graph.run, sha256) != sha256:
                     raise ContentError(connection.target.shown, f"two different graphs are called {graph.run}")
                 there = known.get(graph.run)
-                if there is not None and there["package"] != graph.package:
-                    raise _other_view(connection, graph)
                 if there is not None and there["complete"] and there["sha256"] == sha256:
                     batch.unchanged += 1
                     continue
@@ -173,20 +185,11 @@ def _known(session: neo4j.Session, runs: list[str]) -> dict[str, dict[str, Any]]
     return session.execute_read(read)
 
 
-def _other_view(connection: Connection, graph: Graph) -> ContentError:
-    there, asked = ("complete record", "evidence package") if graph.package else ("evidence package", "complete record")
-    return ContentError(
-        connection.target.shown,
-        f"{graph.run} is there as {there}, not as {asked}",
-        "remove it first, or use another database",
-    )
-
-
 def _marker(graph: Graph, sha256: str, rows: Rows) -> Properties:
     return {
         "run": graph.run,
         "sha256": sha256,
-        "package": graph.package,
+        "view": graph.view,
         "nodes": rows.node_count,
         "relationships": rows.edge_count,
         "complete": True,

@@ -1,13 +1,16 @@
 """RDF run graph <-> property graph: the tables, and the rows made by them (docs/neo4j.md, ontology/mapping.tsv).
 
-- A subject is a node: `uri` is its IRI, `run` the run it belongs to, `graph` "observed" or "account" for the named
-  graph that states it. Its labels are `Trace`, which every node has and which carries the unique key, and its classes
-  of the trace vocabulary. Classes of PROV are implied by these and not repeated.
+- A subject is a node: `uri` is its IRI, `run` the run it belongs to, `graph` "observed", "account" or "package" for
+  the named graph that states it. Its labels are `Trace`, which every node has and which carries the unique key, and
+  its classes of the trace vocabulary. Classes of PROV are implied by these and not repeated.
 - A literal is a property, with its datatype; `decoded` is the only one with several values, a list.
 - An individual (trace:Present, trace:BasisMissing) is a word in a property ("present", "missing").
 - Any other object is a relationship, with `graph` as its distinguishing key.
 - Added for people and left out when the graph is read back: the labels `Hidden` and `Searchable`, and the
   relationship NAMES (`DERIVED`).
+
+An evidence package gets labels of its own (`Package…`) and, since all packages of a case share its IRI, a view in
+its IRIs: `urn:trace-prov:run:…:view:R11-0a1b2c3d:act-01`.
 
 Labels, relationship types and property names come from these tables only; whatever a log holds is a value.
 """
@@ -23,6 +26,7 @@ import pyoxigraph
 
 from trace_prov.errors import GraphError
 from trace_prov.graph import iris
+from trace_prov.package.graph import PACKAGE, package_graph
 
 BASE = "Trace"
 #: on what is withheld, redacted, cut or unreadable
@@ -31,11 +35,11 @@ HIDDEN = "Hidden"
 SEARCHABLE = "Searchable"
 #: measured on 5.26: one byte more and the server refuses the transaction
 SEARCHABLE_BYTES = 32_766
-ADDED_LABELS = frozenset({HIDDEN, SEARCHABLE})
-#: prefix of all labels but these and BASE in an evidence package, so that a view never mixes with the record
+#: prefix of the labels of a run in an evidence package, so that what it shows never mixes with the record
 PACKAGE_PREFIX = "Package"
+VIEW = ":view:"
 
-#: trace class -> (label, the PROV classes that come with it)
+#: class -> (label, the PROV classes that come with it); terms without a prefix are of the trace vocabulary
 CLASSES: dict[str, tuple[str, tuple[str, ...]]] = {
     "AgentRun": ("Run", ("Activity",)),
     "Step": ("Step", ("Activity",)),
@@ -62,6 +66,9 @@ CLASSES: dict[str, tuple[str, tuple[str, ...]]] = {
     "SourceLog": ("SourceLog", ("Entity",)),
     "Sidecar": ("Sidecar", ("Entity",)),
     "Diagnostic": ("Diagnostic", ("Entity",)),
+    "package:EvidencePackage": ("EvidencePackage", ()),
+    "package:Target": ("PackageTarget", ()),
+    "package:Withheld": ("PackageWithheld", ()),
 }
 
 #: literal term -> (property, datatype); a name used twice stands on nodes of different labels (see OWNERS)
@@ -104,6 +111,29 @@ LITERALS: dict[str, tuple[str, str]] = {
     "unknownShape": ("unknownShape", "boolean"),
     "valueType": ("valueType", "string"),
     "wholeText": ("wholeText", "string"),
+    "package:account": ("account", "string"),
+    "package:accountsCount": ("accountsCount", "integer"),
+    "package:actionsCount": ("actionsCount", "integer"),
+    "package:condition": ("condition", "string"),
+    "package:declares": ("declares", "string"),
+    "package:hiddenAs": ("hiddenAs", "string"),
+    "package:inputs": ("inputs", "string"),
+    "package:inputsCount": ("inputsCount", "integer"),
+    "package:keptPattern": ("keptPattern", "string"),
+    "package:keptWord": ("keptWords", "string"),
+    "package:labels": ("localIdLabels", "string"),
+    "package:literal": ("literal", "string"),
+    "package:position": ("position", "integer"),
+    "package:recordsCount": ("recordsCount", "integer"),
+    "package:request": ("request", "string"),
+    "package:resultsCount": ("resultsCount", "integer"),
+    "package:rowsCount": ("rowsCount", "integer"),
+    "package:table": ("table", "string"),
+    "package:targetAction": ("action", "string"),
+    "package:targetArgument": ("argument", "string"),
+    "package:turnsCount": ("turnsCount", "integer"),
+    "package:what": ("what", "string"),
+    "package:why": ("why", "string"),
 }
 
 #: individual term -> (property, prefix of its individuals)
@@ -123,15 +153,17 @@ OWNERS: dict[str, dict[str, str]] = {
     "BindingTable": {"state": "tableState"},
     "Declaration": {"locator": "declaresLocator"},
     "Note": {"text": "noteText"},
+    "PackageWithheld": {"position": "package:position"},
     "RecordedInput": {"text": "inputText", "locator": "bindsLocator"},
 }
 _TERM_OF = {property_: term for term, (property_, _) in (LITERALS | INDIVIDUALS).items()} | {
     "locator": "locator",
     "name": "name",
+    "position": "position",
     "state": "state",
     "text": "text",
 }
-MANY_VALUED = frozenset({"decoded"})
+MANY_VALUED = frozenset({"decoded", "package:declares", "package:keptWord"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +182,9 @@ def _prov(name: str) -> str:
 
 
 def _trace(name: str) -> str:
-    return iris.TRACE + name
+    """The IRI of a term of the trace vocabulary, or of the package vocabulary with its prefix."""
+    own = name.removeprefix("package:")
+    return iris.TRACE + name if own == name else PACKAGE + own
 
 
 EDGES: tuple[EdgeRule, ...] = (
@@ -169,6 +203,9 @@ EDGES: tuple[EdgeRule, ...] = (
     EdgeRule(_trace("recordedIn"), "RECORDED_IN", "Run"),
     EdgeRule(_trace("run"), "HOLDS_IN", "Binding", "Run"),
     EdgeRule(_trace("tool"), "CALLS", "Action", "Tool"),
+    EdgeRule(_trace("package:hasTarget"), "HAS_TARGET", "EvidencePackage", "PackageTarget"),
+    EdgeRule(_trace("package:packageOf"), "PACKAGE_OF", "EvidencePackage", "Run"),
+    EdgeRule(_trace("package:withholds"), "WITHHOLDS", "EvidencePackage", "PackageWithheld"),
     EdgeRule(_prov("actedOnBehalfOf"), "ACTED_FOR", "Agent", "User"),
     EdgeRule(_prov("hadMember"), "HAS_ELEMENT", "ListResult", "ListElement"),
     EdgeRule(_prov("hadMember"), "HAS_ROW", "BindingTable", "Binding"),
@@ -186,13 +223,21 @@ DERIVED = {
     "NAMES": "a citation and the visible table row of its local id",
 }
 TYPES = (*dict.fromkeys(rule.type for rule in EDGES), *DERIVED)
-LABELS = (BASE, SEARCHABLE, HIDDEN, *(label for label, _ in CLASSES.values()))
+CLASS_LABELS = tuple(label for label, _ in CLASSES.values())
+#: labels that exist only in packages, and so need no prefix
+_PACKAGE_ONLY = frozenset(label for name, (label, _) in CLASSES.items() if name.startswith("package:"))
+#: every label that a node may have
+LABELS = frozenset(
+    {BASE, HIDDEN, SEARCHABLE, PACKAGE_PREFIX + SEARCHABLE, *CLASS_LABELS}
+    | {PACKAGE_PREFIX + label for label in CLASS_LABELS if label not in _PACKAGE_ONLY}
+)
 
-OBSERVED, ACCOUNT = "observed", "account"
+OBSERVED, ACCOUNT, CLAIMS = "observed", "account", "package"
 _HIDDEN_WORDS = frozenset({"cut", "redacted", "withheld", "unreadable"})
 _SEARCHED = frozenset({"Record", "Argument"})
 _LABEL_OF = {_trace(name): label for name, (label, _) in CLASSES.items()}
 _CLASS_OF = {label: name for name, (label, _) in CLASSES.items()}
+_PLAIN_LABEL = {PACKAGE_PREFIX + label: label for label in CLASS_LABELS if label not in _PACKAGE_ONLY}
 _IMPLIED = {label: frozenset(map(_prov, implied)) for label, implied in CLASSES.values()}
 _LITERAL_OF = {_trace(term): (property_, kind, term) for term, (property_, kind) in LITERALS.items()}
 _INDIVIDUAL_OF = {_trace(term): (property_, _trace(prefix)) for term, (property_, prefix) in INDIVIDUALS.items()}
@@ -229,29 +274,55 @@ class _Subject:
     """What the quads say of one subject."""
 
     graph: str
+    role: str = ""
     labels: list[str] = field(default_factory=list)
     prov: set[str] = field(default_factory=set)
     properties: Properties = field(default_factory=dict)
     links: list[tuple[str, str]] = field(default_factory=list)
 
 
-def rows_of(quads: Iterable[pyoxigraph.Quad], *, package: bool = False) -> Rows:
-    """Return the rows of one run's quads, in any order; raises GraphError for what the tables have no place for."""
+def rows_of(quads: Iterable[pyoxigraph.Quad], *, view: str | None = None) -> Rows:
+    """Return the rows of one run's quads, in any order; `view` names what of it an evidence package shows.
+
+    Raises GraphError for what the tables have no place for.
+    """
     subjects = _subjects(quads)
     runs = [iri for iri, subject in subjects.items() if "Run" in subject.labels]
     if len(runs) != 1:
         raise GraphError("graph", expected="the graph of one run", found=f"{len(runs)} runs")
     run = runs[0]
-    rows = Rows(run)
+    if view is not None:
+        subjects = {viewed(iri, run, view): subject for iri, subject in subjects.items()}
+        for subject in subjects.values():
+            subject.links = [(predicate, viewed(end, run, view)) for predicate, end in subject.links]
+    roles = roles_of(run)
+    rows = Rows(run if view is None else viewed(run, run, view))
     for iri, subject in subjects.items():
-        _check(iri, subject, run)
-        properties = subject.properties
-        properties["uri"], properties["run"], properties["graph"] = iri, run, _role(subject.graph, run)
-        rows.nodes[_labels(subject, package)].append(properties)
+        _check(iri, subject, roles)
+        subject.role = roles[subject.graph]
+        subject.properties |= {"uri": iri, "run": rows.run, "graph": subject.role}
+        rows.nodes[_labels(subject, view is not None)].append(subject.properties)
+    for iri, subject in subjects.items():
         for predicate, end in subject.links:
             _add_edge(rows, subjects, iri, predicate, end)
     _add_derived(rows, subjects)
     return rows
+
+
+def viewed(iri: str, run: str, view: str) -> str:
+    """The IRI under which a package's node is stored: the run's IRI, the view, and what follows the run's IRI."""
+    return run + VIEW + view + iri.removeprefix(run)
+
+
+def unviewed(iri: str) -> str:
+    """The IRI that `viewed` was given; an IRI without a view as it is."""
+    run, found, rest = iri.partition(VIEW)
+    return iri if not found else run + "".join(rest.partition(":")[1:])
+
+
+def roles_of(run: str) -> dict[str, str]:
+    """What the named graphs of a run are for."""
+    return {run: OBSERVED, iris.account_bundle(run): ACCOUNT, package_graph(run): CLAIMS}
 
 
 def _subjects(quads: Iterable[pyoxigraph.Quad]) -> dict[str, _Subject]:
@@ -304,7 +375,7 @@ def _add_literal(iri: str, subject: _Subject, predicate: str, term: pyoxigraph.L
         subject.properties[property_] = value
 
 
-def _check(iri: str, subject: _Subject, run: str) -> None:
+def _check(iri: str, subject: _Subject, roles: dict[str, str]) -> None:
     """Refuse what would not come back: a node without a class, other PROV classes than those implied."""
     if not subject.labels:
         raise GraphError(iri, expected="a class of the trace vocabulary", found="none")
@@ -312,24 +383,20 @@ def _check(iri: str, subject: _Subject, run: str) -> None:
     if subject.prov != implied:
         found = " ".join(sorted(subject.prov)) or "none"
         raise GraphError(iri, expected=f"the classes {' '.join(sorted(implied))}", found=found)
-    if subject.graph not in (run, iris.account_bundle(run)):
-        raise GraphError(iri, expected=f"a graph of {run}", found=subject.graph or "the default graph")
-
-
-def _role(graph: str, run: str) -> str:
-    return OBSERVED if graph == run else ACCOUNT
+    if subject.graph not in roles:
+        raise GraphError(iri, expected=f"a graph of {min(roles)}", found=subject.graph or "the default graph")
 
 
 def _labels(subject: _Subject, package: bool) -> tuple[str, ...]:
     """The node's labels: BASE first, as the Browser's style wants it, then what is added, then its classes."""
     prefix = PACKAGE_PREFIX if package else ""
-    own = sorted(set(subject.labels), key=LABELS.index)
+    own = sorted(set(subject.labels), key=CLASS_LABELS.index)
     added = []
     if not _SEARCHED.isdisjoint(own) and fits_text_index(subject.properties.get("text")):
-        added.append(SEARCHABLE if not package else PACKAGE_PREFIX + SEARCHABLE)
+        added.append(prefix + SEARCHABLE)
     if subject.properties.get("state") in _HIDDEN_WORDS:
         added.append(HIDDEN)
-    return (BASE, *added, *(prefix + label for label in own))
+    return (BASE, *added, *(label if label in _PACKAGE_ONLY else prefix + label for label in own))
 
 
 def fits_text_index(text: str | None) -> bool:
@@ -347,8 +414,7 @@ def _add_edge(rows: Rows, subjects: dict[str, _Subject], start: str, predicate: 
     for rule in _RULES.get(predicate, ()):
         if rule.start in (None, *labels) and rule.end in (None, *end_labels):
             first, second = (end, start) if rule.reversed else (start, end)
-            graph = _role(subjects[start].graph, rows.run)
-            rows.edges[rule.type].append({"start": first, "end": second, "graph": graph})
+            rows.edges[rule.type].append({"start": first, "end": second, "graph": subjects[start].role})
             return
     found = f"it between {'/'.join(labels)} and {'/'.join(end_labels)}"
     raise GraphError(start, place=predicate, expected="a property of the trace vocabulary", found=found)
@@ -366,15 +432,11 @@ def quads_of(
     nodes: Iterable[tuple[Iterable[str], Properties]], edges: Iterable[tuple[str, str, str, str]], run: str
 ) -> set[pyoxigraph.Quad]:
     """Return the RDF quads that nodes (labels, properties) and edges (type, start, end, graph role) stand for."""
-    graphs = {
-        OBSERVED: pyoxigraph.NamedNode(run),
-        ACCOUNT: pyoxigraph.NamedNode(iris.account_bundle(run)),
-    }
+    graphs = {role: _named(graph) for graph, role in roles_of(unviewed(run)).items()}
     quads: set[pyoxigraph.Quad] = set()
     for labels, properties in nodes:
-        graph, subject = graphs[properties["graph"]], pyoxigraph.NamedNode(properties["uri"])
-        classes = (label.removeprefix(PACKAGE_PREFIX) for label in labels if label != BASE)
-        own = [label for label in classes if label not in ADDED_LABELS]
+        graph, subject = graphs[properties["graph"]], _named(unviewed(properties["uri"]))
+        own = [label for label in (_PLAIN_LABEL.get(label, label) for label in labels) if label in _CLASS_OF]
         for label in own:
             _type_quads(quads, subject, label, graph)
         owned = {name: term for label in own for name, term in OWNERS.get(label, {}).items()}
@@ -387,7 +449,8 @@ def quads_of(
         if type_ not in DERIVED:
             rule = _RULE_OF_TYPE[type_]
             first, second = (end, start) if rule.reversed else (start, end)
-            quads.add(pyoxigraph.Quad(_named(first), _named(rule.predicate), _named(second), graphs[role]))
+            triple = (_named(unviewed(first)), _named(rule.predicate), _named(unviewed(second)))
+            quads.add(pyoxigraph.Quad(*triple, graphs[role]))
     return quads
 
 

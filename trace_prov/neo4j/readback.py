@@ -12,16 +12,16 @@ from trace_prov.neo4j.connection import Connection, in_words
 from trace_prov.neo4j.mapping import quads_of
 
 
-def runs_loaded(connection: Connection, *, package: bool = False) -> list[str]:
+def runs_loaded(connection: Connection, *, packages: bool = False) -> list[str]:
     """Return the IRIs of the runs (or packages) that are completely loaded, sorted."""
     with in_words(connection.target), connection.session(read=True) as session:
         return session.execute_read(
-            lambda transaction: [row["run"] for row in transaction.run(statements.RUNS, package=package)]
+            lambda transaction: [row["run"] for row in transaction.run(statements.RUNS, packages=packages)]
         )
 
 
 def quads_of_run(connection: Connection, run: str) -> set[pyoxigraph.Quad]:
-    """Return the quads of one run; the empty set when it is not there."""
+    """Return the quads of a run or package as RDF has them; the empty set when it is not there."""
 
     def read(transaction: neo4j.ManagedTransaction) -> set[pyoxigraph.Quad]:
         nodes = [(row["labels"], row["properties"]) for row in transaction.run(statements.NODES_OF_RUN, run=run)]
@@ -33,7 +33,7 @@ def quads_of_run(connection: Connection, run: str) -> set[pyoxigraph.Quad]:
         return session.execute_read(read)
 
 
-def all_quads(connection: Connection, *, package: bool = False) -> Iterator[pyoxigraph.Quad]:
+def all_quads(connection: Connection, *, packages: bool = False) -> Iterator[pyoxigraph.Quad]:
     """Yield the quads of every run that is loaded, run by run."""
-    for run in runs_loaded(connection, package=package):
+    for run in runs_loaded(connection, packages=packages):
         yield from quads_of_run(connection, run)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from importlib import resources
 from typing import LiteralString
 
-from trace_prov.neo4j.mapping import BASE, LABELS, PACKAGE_PREFIX, TYPES
-
-_LABELS = frozenset((*LABELS, *(PACKAGE_PREFIX + label for label in LABELS)))
+from trace_prov.neo4j.mapping import BASE, LABELS, TYPES
 
 
 def nodes_statement(labels: tuple[str, ...]) -> LiteralString:
     """MERGE nodes by their key; `SET n = row` replaces, so that nothing of an earlier import stays."""
-    unknown = set(labels) - _LABELS
+    unknown = set(labels) - LABELS
     if unknown:
         raise ValueError(f"not labels of the mapping: {unknown}")
     own = "".join(f":{label}" for label in labels if label != BASE)
@@ -32,7 +30,7 @@ def edges_statement(type_: str) -> LiteralString:
 #: what is known of the runs named: whether they are loaded, completely, from which quads, and as what
 IMPORTS = (
     "MATCH (i:Import) WHERE i.run IN $runs "
-    "RETURN i.run AS run, i.sha256 AS sha256, i.complete AS complete, i.package AS package"
+    "RETURN i.run AS run, i.sha256 AS sha256, i.complete AS complete, i.view AS view"
 )
 SET_IMPORTS = "UNWIND $rows AS row MERGE (i:Import {run: row.run}) SET i = row"
 #: deletes some nodes of a run with their relationships; to be repeated until nothing is left
@@ -40,7 +38,7 @@ DELETE_SOME = f"MATCH (n:{BASE} {{run: $run}}) WITH n LIMIT $limit DETACH DELETE
 MARK_INCOMPLETE = "MATCH (i:Import {run: $run}) SET i.complete = false"
 DELETE_IMPORT = "MATCH (i:Import {run: $run}) DELETE i"
 #: what is there, for reading back
-RUNS = "MATCH (i:Import) WHERE i.complete AND i.package = $package RETURN i.run AS run ORDER BY run"
+RUNS = "MATCH (i:Import) WHERE i.complete AND (i.view IS NOT NULL) = $packages RETURN i.run AS run ORDER BY run"
 NODES_OF_RUN = f"MATCH (n:{BASE} {{run: $run}}) RETURN labels(n) AS labels, properties(n) AS properties"
 EDGES_OF_RUN = (
     f"MATCH (a:{BASE} {{run: $run}})-[e]->(b:{BASE}) "
