@@ -15,10 +15,15 @@ from trace_prov.errors import TraceProvError
 
 #: command name -> (module, attribute); adding a command adds one line here and one file beside this one.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "answer": ("trace_prov.cli.package_answer", "answer_packages"),
+    "answerability": ("trace_prov.cli.package_answerability", "answerability"),
     "corpus": ("trace_prov.cli.corpus", "corpus"),
     "derive": ("trace_prov.cli.derive", "derive"),
+    "diff": ("trace_prov.cli.package_diff", "diff_packages"),
     "explain": ("trace_prov.cli.derive", "explain"),
     "export": ("trace_prov.cli.export", "export"),
+    "package": ("trace_prov.cli.package", "package"),
+    "plan": ("trace_prov.cli.package_plan", "plan_package"),
     "study": ("trace_prov.cli.study", "study"),
     "validate": ("trace_prov.cli.validate", "validate"),
     "watermark": ("trace_prov.cli.watermark", "watermark"),

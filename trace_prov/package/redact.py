@@ -69,11 +69,10 @@ class Rule:
 
 def parse_rule(text: str) -> Rule:
     """Read a rule as written; raises RuleError when it is none."""
-    written = text.strip()
-    request = _REQUEST.fullmatch(written)
+    request = _REQUEST.fullmatch(text)
     if request is not None:
-        return Rule(written, "request", element=int(request["turn"] or 0))
-    match = _RULE.fullmatch(written)
+        return Rule(text, "request", element=int(request["turn"] or 0))
+    match = _RULE.fullmatch(text)
     if match is None or (match["element"] and match["part"] != "result"):
         raise RuleError(text)
     action = match["action"]
@@ -83,7 +82,7 @@ def parse_rule(text: str) -> Rule:
             raise RuleError(text)
         action = action_id(number)
     part = match["part"] or "argument"
-    return Rule(written, part, action, match["tool"], int(match["element"] or 0), match["argument"])
+    return Rule(text, part, action, match["tool"], int(match["element"] or 0), match["argument"])
 
 
 def read_rules(path: Path) -> tuple[Rule, ...]:
@@ -98,7 +97,7 @@ def read_rules(path: Path) -> tuple[Rule, ...]:
     for number, line in enumerate(lines, start=1):
         if line.strip() and not line.lstrip().startswith("#"):
             try:
-                rules.append(parse_rule(line))
+                rules.append(parse_rule(line.strip()))
             except RuleError as error:
                 raise FormatError(
                     str(path), place=f"line {number}", expected=error.expected, found=repr(line)

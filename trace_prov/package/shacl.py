@@ -73,7 +73,7 @@ def to_ntriples(quads: Iterable[pyoxigraph.Quad]) -> str:
 
 def run_fast(data: str, shapes: Shapes) -> list[Result]:
     """The results of shacl-rust."""
-    import shacl_rust
+    import shacl_rust  # type: ignore[import-untyped]
 
     report = shacl_rust.validate(data, shapes.turtle, data_format="nt", shapes_format="nt")
     return sorted(
