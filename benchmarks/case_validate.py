@@ -14,6 +14,7 @@ import resource
 import tempfile
 import time
 import uuid
+from functools import partial
 from pathlib import Path
 
 from trace_prov.case import check_case
@@ -22,15 +23,17 @@ EXAMPLE = Path(__file__).parent.parent / "tests" / "data" / "case_examples" / "a
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
+def _renamed(number: int, name: re.Match[str]) -> str:
+    return str(uuid.uuid5(uuid.UUID(name[0]), str(number)))
+
+
 def package(copies: int) -> str:
     """Return a JSON-LD package with that many copies of the example run."""
     document = json.loads(EXAMPLE.read_text())
     text = json.dumps(document["@graph"])
-    graph = []
+    graph: list[object] = []
     for number in range(copies):
-        graph += json.loads(
-            _UUID.sub(lambda old, number=number: str(uuid.uuid5(uuid.UUID(old[0]), str(number))), text)
-        )
+        graph += json.loads(_UUID.sub(partial(_renamed, number), text))
     return json.dumps({"@context": document["@context"], "@graph": graph})
 
 

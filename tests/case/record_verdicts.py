@@ -19,11 +19,12 @@ COLUMNS = ("violations", "warnings", "infos", "undefined_terms", "conforms")
 def real_verdict(path: Path) -> dict[str, str]:
     """Return what case_utils.case_validate.validate says of a file, by number of results of each severity."""
     from case_utils.case_validate import validate
-    from rdflib import RDF, SH
+    from rdflib import RDF, SH, Graph
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = validate([str(path)], inference="none")
+    assert isinstance(result.graph, Graph)
     severities = Counter(
         str(result.graph.value(node, SH.resultSeverity)).removeprefix(str(SH))
         for node in result.graph.subjects(RDF.type, SH.ValidationResult)

@@ -142,7 +142,8 @@ INVALID: list[tuple[int, str, list[str]]] = [
     (24, "two results of one call", [
         "wasGeneratedBy(ex:g1; ex:e, ex:a, -)", "wasGeneratedBy(ex:g2; ex:e, ex:a, -)"]),
     (24, "two results of one call, an unnamed one between", [
-        "wasGeneratedBy(ex:g1; ex:e, ex:a, -)", "wasGeneratedBy(ex:e, ex:a, -)", "wasGeneratedBy(ex:g2; ex:e, ex:a, -)"]),
+        "wasGeneratedBy(ex:g1; ex:e, ex:a, -)", "wasGeneratedBy(ex:e, ex:a, -)",
+        "wasGeneratedBy(ex:g2; ex:e, ex:a, -)"]),
     (25, "invalidated twice by one activity", [
         "wasInvalidatedBy(ex:i1; ex:e, ex:a, -)", "wasInvalidatedBy(ex:i2; ex:e, ex:a, -)"]),
     (26, "started twice by one activity", [
@@ -190,7 +191,8 @@ INVALID: list[tuple[int, str, list[str]]] = [
     (52, "a specialization of itself", ["specializationOf(ex:e, ex:e)"]),
     (52, "a circle of specializations", [
         "specializationOf(ex:e1, ex:e2)", "specializationOf(ex:e2, ex:e3)", "specializationOf(ex:e3, ex:e1)"]),
-    (53, "an identifier for a usage and a communication", ["used(ex:x; ex:a, ex:e, -)", "wasInformedBy(ex:x; ex:a, ex:b)"]),
+    (53, "an identifier for a usage and a communication", [
+        "used(ex:x; ex:a, ex:e, -)", "wasInformedBy(ex:x; ex:a, ex:b)"]),
     (53, "an identifier for a delegation and an association", [
         "actedOnBehalfOf(ex:x; ex:ag2, ex:ag1, -)", "wasAssociatedWith(ex:x; ex:a, ex:ag1, -)"]),
     (54, "an entity that is an event", ["entity(ex:x)", "wasGeneratedBy(ex:x; ex:e, -, -)"]),

@@ -47,15 +47,15 @@ def test_broken(constraint: int, lines: list[str]) -> None:
 
 def test_a_broken_case_needs_all_of_its_statements() -> None:
     """Where one statement is left out of a broken case, it is another case: most of them are then kept."""
-    kept = sum(
-        not verdict(lines[:n] + lines[n + 1 :]).violations for _, _, lines in INVALID for n in range(len(lines))
-    )
+    kept = sum(not verdict(lines[:n] + lines[n + 1 :]).violations for _, _, lines in INVALID for n in range(len(lines)))
     total = sum(len(lines) for _, _, lines in INVALID)
     assert kept / total > 0.8
 
 
 def test_a_cycle_names_its_constraints_and_statements() -> None:
-    report = verdict(["entity(ex:e1)", "entity(ex:e2)", "specializationOf(ex:e2, ex:e1)", "wasDerivedFrom(ex:e1, ex:e2)"])
+    report = verdict(
+        ["entity(ex:e1)", "entity(ex:e2)", "specializationOf(ex:e2, ex:e1)", "wasDerivedFrom(ex:e1, ex:e2)"]
+    )
     (violation,) = report.violations
     assert (violation.constraint, violation.involved) == (42, (45,))
     assert "specializationOf(ex:e2, ex:e1)" in violation.statements
@@ -146,4 +146,3 @@ def test_the_generated_documents_are_of_both_kinds() -> None:
     invalid = [report for report in verdicts if not report.valid]
     assert 300 < len(invalid) < 1200
     assert {22, 23, 24, 28, 29, 42, 51, 52, 53, 54, 55, 56} <= set().union(*map(constraints, invalid))
-

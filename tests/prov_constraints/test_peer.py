@@ -22,6 +22,7 @@ from trace_prov.prov_constraints import Violation, check_file
 HERE = Path(__file__).parent
 DATA = HERE.parent / "data" / "prov_constraints"
 
+
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of ProvToolbox's libraries; skips with the exact answer where they cannot be had."""

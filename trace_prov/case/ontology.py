@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import rdflib
-from rdflib.term import Node
 
+from trace_prov.case.shacl import Shapes
 from trace_prov.case.triples import Triples
 from trace_prov.errors import FormatError, UsageError
 
@@ -17,10 +17,11 @@ VERSION = "case-1.5.0"
 
 @dataclass(frozen=True, slots=True)
 class Ontology:
-    """The ontology: its graph, and the same triples indexed."""
+    """The ontology: its graph, the same triples indexed, and its shapes compiled."""
 
     graph: rdflib.Graph
     triples: Triples
+    shapes: Shapes
 
     def undefined(self, data: rdflib.Graph) -> list[str]:
         """Return the terms in a CASE or UCO namespace that the ontology does not define, sorted."""
@@ -47,10 +48,5 @@ def load_ontology(extensions: tuple[Path, ...] = ()) -> Ontology:
             found = " ".join(str(error).split())[:300]
             raise FormatError(str(path), expected="an ontology in RDF", found=found) from error
     disable_tbox_review(graph)
-    return Ontology(graph, Triples(graph))
-
-
-def joined(ontology: Ontology, data: rdflib.Graph) -> Triples:
-    """Return data and ontology as one set of triples: case_validate mixes them before it validates."""
-    triples: list[tuple[Node, Node, Node]] = list(data)
-    return Triples(ontology.graph, triples)
+    triples = Triples(graph)
+    return Ontology(graph, triples, Shapes(triples))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import partial
+from urllib.parse import quote
 
 import pyoxigraph
 from rdflib import OWL, RDF, RDFS, SH, XSD, BNode, Literal, URIRef
@@ -69,34 +70,16 @@ class Shape:
     checks: list[Check] = field(default_factory=list)
 
 
-class Engine:
-    """Compiled shapes over one set of triples (data and ontology together, as case_validate has it)."""
+class Shapes:
+    """The compiled shapes of a set of rules; compiled on first use and used for any data."""
 
-    def __init__(self, rules: Triples, data: Triples) -> None:
+    def __init__(self, rules: Triples) -> None:
         self.rules = rules
-        self.data = data
+        self.quads = list(_quads(rules, {}))
         self._shapes: dict[Node, Shape] = {}
-        self._sparql: dict[Node, dict[Node, list[Node | None]]] = {}
-        self._store: pyoxigraph.Store | None = None
-
-    def results(self) -> Iterator[Result]:
-        """Yield the results of every shape that has targets."""
-        for node in self._targeted():
-            shape = self.shape(node)
-            if shape.active:
-                for focus in self._focus_nodes(node):
-                    yield from self.validate(shape, focus)
-
-    def validate(self, shape: Shape, focus: Node) -> Iterator[Result]:
-        """Yield the results of one shape on one focus node."""
-        if not shape.active:
-            return
-        values = [focus] if shape.walk is None else list(shape.walk(self.data, focus))
-        for check in shape.checks:
-            yield from check(self, shape, focus, values)
-
-    def conforms(self, shape: Shape, focus: Node) -> bool:
-        return next(self.validate(shape, focus), None) is None
+        #: Types that make a shape the shape of itself as a class; pySHACL counts owl:Class as one.
+        self._class_types = {RDFS.Class, OWL.Class, *rules.subjects(RDFS.subClassOf, RDFS.Class)}
+        self.targeted = self._targeted()
 
     def shape(self, node: Node) -> Shape:
         """Return the compiled shape; raises UsageError where it has a part that is not covered here."""
@@ -112,22 +95,19 @@ class Engine:
         for predicate in (SH.targetClass, SH.targetNode, SH.targetSubjectsOf, SH.targetObjectsOf):
             for subjects in rules.by_predicate.get(predicate, {}).values():
                 found.update(dict.fromkeys(subjects))
-        for class_ in self._class_types():
+        for class_ in self._class_types:
             for node in rules.subjects(RDF.type, class_):
                 types = rules.objects(node, RDF.type)
                 if SH.NodeShape in types or SH.PropertyShape in types:
                     found[node] = None
         return list(found)
 
-    def _class_types(self) -> set[Node]:
-        """Return the types that make a shape the shape of itself as a class; pySHACL counts owl:Class as one."""
-        return {RDFS.Class, OWL.Class, *self.rules.subjects(RDFS.subClassOf, RDFS.Class)}
-
-    def _focus_nodes(self, node: Node) -> set[Node]:
-        rules, data = self.rules, self.data
+    def focus_nodes(self, node: Node, data: Triples) -> set[Node]:
+        """Return the nodes that a shape's targets select."""
+        rules = self.rules
         found: set[Node] = set(rules.objects(node, SH.targetNode))
         classes = set(rules.objects(node, SH.targetClass))
-        if self._class_types() & set(rules.objects(node, RDF.type)):
+        if self._class_types & set(rules.objects(node, RDF.type)):
             classes.add(node)
         for class_ in classes:
             found |= data.instances(class_)
@@ -137,27 +117,60 @@ class Engine:
             found.update(data.by_predicate.get(predicate, {}))
         return found
 
+
+class Engine:
+    """Compiled shapes over one set of triples: data and ontology together, as case_validate has it."""
+
+    def __init__(self, shapes: Shapes, data: Triples, own: Triples) -> None:
+        """`data` holds the triples of the rules as well; `own` only those that are to be judged."""
+        self.shapes = shapes
+        self.data = data
+        self.own = own
+        self._rows: dict[Node, dict[Node, list[Node | None]]] = {}
+        self._store: pyoxigraph.Store | None = None
+        self._odd: dict[str, URIRef] = {}
+
+    def results(self) -> Iterator[Result]:
+        """Yield the results of every shape that has targets."""
+        for node in self.shapes.targeted:
+            shape = self.shapes.shape(node)
+            if shape.active:
+                for focus in self.shapes.focus_nodes(node, self.data):
+                    yield from self.validate(shape, focus)
+
+    def validate(self, shape: Shape, focus: Node) -> Iterator[Result]:
+        """Yield the results of one shape on one focus node."""
+        if not shape.active:
+            return
+        values = [focus] if shape.walk is None else list(shape.walk(self.data, focus))
+        for check in shape.checks:
+            yield from check(self, shape, focus, values)
+
+    def conforms(self, shape: Shape, focus: Node) -> bool:
+        return next(self.validate(shape, focus), None) is None
+
     def rows(self, select: str, key: Node) -> dict[Node, list[Node | None]]:
         """Run a SPARQL constraint once for all nodes: focus -> the ?value of each row, without repetition.
 
         `$this` is left open and joined with the focus nodes afterwards, which gives the rows of a query with
         `$this` bound, provided that rows are also grouped by it.
         """
-        if key not in self._sparql:
+        if key not in self._rows:
             if self._store is None:
-                self._store = _store(self.data)
+                self._store = pyoxigraph.Store()
+                self._store.bulk_extend(self.shapes.quads)
+                self._store.bulk_extend(_quads(self.own, self._odd))
             found: dict[Node, list[Node | None]] = {}
-            query = select.replace("GROUP BY", "GROUP BY ?this")
-            solutions = self._store.query(query, prefixes=_PREFIXES)
+            solutions = self._store.query(select.replace("GROUP BY", "GROUP BY ?this"), prefixes=_PREFIXES)
             assert isinstance(solutions, pyoxigraph.QuerySolutions)
             names = {variable.value for variable in solutions.variables}
             for solution in solutions:
-                this = _term(solution["this"])
-                value = _term(solution["value"]) if "value" in names else None
+                this = _term(solution["this"], self._odd)
+                value = _term(solution["value"], self._odd) if "value" in names else None
                 if this is not None and value not in found.setdefault(this, []):
                     found[this].append(value)
-            self._sparql[key] = found
-        return self._sparql[key]
+            self._rows[key] = found
+        return self._rows[key]
 
 
 _PREFIXES = {"rdf": str(RDF), "rdfs": str(RDFS), "owl": str(OWL), "xsd": str(XSD), "sh": str(SH)}
@@ -215,9 +228,9 @@ def _walk_repeatedly(step: PathWalk, at_least: int, data: Triples, node: Node) -
     return found
 
 
-def _checks(engine: Engine, shape: Shape) -> Iterator[Check]:
+def _checks(shapes: Shapes, shape: Shape) -> Iterator[Check]:
     """Yield a check for each constraint of the shape."""
-    for predicate, parameters in engine.rules.by_subject.get(shape.node, {}).items():
+    for predicate, parameters in shapes.rules.by_subject.get(shape.node, {}).items():
         if predicate in _ABOUT or not str(predicate).startswith(str(SH)):
             continue
         make = _MAKERS.get(predicate)
@@ -226,7 +239,7 @@ def _checks(engine: Engine, shape: Shape) -> Iterator[Check]:
                 f"the fast CASE engine does not cover {predicate} (shape {shape.node}); use --engine case-utils"
             )
         for parameter in parameters:
-            yield make(engine, parameter)
+            yield make(shapes, parameter)
 
 
 def _fail(shape: Shape, focus: Node, value: Node | None, component: str, words: str) -> Result:
@@ -234,8 +247,8 @@ def _fail(shape: Shape, focus: Node, value: Node | None, component: str, words: 
     return Result(shape.severity, focus, shape.path, value, message, component, shape.node)
 
 
-def _make_property(engine: Engine, parameter: Node) -> Check:
-    inner = engine.shape(parameter)
+def _make_property(shapes: Shapes, parameter: Node) -> Check:
+    inner = shapes.shape(parameter)
 
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
         for value in values:
@@ -244,8 +257,8 @@ def _make_property(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_node(engine: Engine, parameter: Node) -> Check:
-    inner = engine.shape(parameter)
+def _make_node(shapes: Shapes, parameter: Node) -> Check:
+    inner = shapes.shape(parameter)
 
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
         for value in values:
@@ -255,7 +268,7 @@ def _make_node(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_class(engine: Engine, parameter: Node) -> Check:
+def _make_class(shapes: Shapes, parameter: Node) -> Check:
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
         for value in values:
             if isinstance(value, Literal) or not engine.data.is_instance(value, parameter):
@@ -264,7 +277,7 @@ def _make_class(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_datatype(engine: Engine, parameter: Node) -> Check:
+def _make_datatype(shapes: Shapes, parameter: Node) -> Check:
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
         for value in values:
             if not _has_datatype(value, parameter):
@@ -291,7 +304,7 @@ def _has_datatype(value: Node, datatype: Node) -> bool:
     return expected is None or isinstance(value.value, expected)
 
 
-def _make_node_kind(engine: Engine, parameter: Node) -> Check:
+def _make_node_kind(shapes: Shapes, parameter: Node) -> Check:
     kind = str(parameter).removeprefix(str(SH))
 
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
@@ -311,7 +324,7 @@ def _number(parameter: Node) -> int:
     return int(parameter.value)
 
 
-def _make_min_count(engine: Engine, parameter: Node) -> Check:
+def _make_min_count(shapes: Shapes, parameter: Node) -> Check:
     least = _number(parameter)
 
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
@@ -321,7 +334,7 @@ def _make_min_count(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_max_count(engine: Engine, parameter: Node) -> Check:
+def _make_max_count(shapes: Shapes, parameter: Node) -> Check:
     most = _number(parameter)
 
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
@@ -331,8 +344,8 @@ def _make_max_count(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_in(engine: Engine, parameter: Node) -> Check:
-    members = set(engine.rules.items(parameter))
+def _make_in(shapes: Shapes, parameter: Node) -> Check:
+    members = set(shapes.rules.items(parameter))
 
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
         for value in values:
@@ -343,7 +356,7 @@ def _make_in(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_has_value(engine: Engine, parameter: Node) -> Check:
+def _make_has_value(shapes: Shapes, parameter: Node) -> Check:
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
         if parameter not in values:
             yield _fail(shape, focus, None, "hasValue", f"The value {parameter} is missing")
@@ -351,8 +364,8 @@ def _make_has_value(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_not(engine: Engine, parameter: Node) -> Check:
-    inner = engine.shape(parameter)
+def _make_not(shapes: Shapes, parameter: Node) -> Check:
+    inner = shapes.shape(parameter)
 
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
         for value in values:
@@ -362,13 +375,11 @@ def _make_not(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_logical(
-    name: str, enough: Callable[[int, int], bool], words: str
-) -> Callable[[Engine, Node], Check]:
+def _make_logical(name: str, enough: Callable[[int, int], bool], words: str) -> Callable[[Shapes, Node], Check]:
     """Return the maker of sh:or, sh:and or sh:xone: `enough` judges how many of the listed shapes hold."""
 
-    def make(engine: Engine, parameter: Node) -> Check:
-        inner = [engine.shape(node) for node in engine.rules.items(parameter)]
+    def make(shapes: Shapes, parameter: Node) -> Check:
+        inner = [shapes.shape(node) for node in shapes.rules.items(parameter)]
 
         def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
             for value in values:
@@ -381,7 +392,7 @@ def _make_logical(
     return make
 
 
-def _make_disjoint(engine: Engine, parameter: Node) -> Check:
+def _make_disjoint(shapes: Shapes, parameter: Node) -> Check:
     def check(engine: Engine, shape: Shape, focus: Node, values: list[Node]) -> Iterator[Result]:
         others = set(engine.data.objects(focus, parameter))
         for value in values:
@@ -391,8 +402,8 @@ def _make_disjoint(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-def _make_sparql(engine: Engine, parameter: Node) -> Check:
-    rules = engine.rules
+def _make_sparql(shapes: Shapes, parameter: Node) -> Check:
+    rules = shapes.rules
     select = rules.value(parameter, SH.select)
     deactivated = rules.value(parameter, SH.deactivated)
     message = rules.value(parameter, SH.message)
@@ -412,7 +423,7 @@ def _make_sparql(engine: Engine, parameter: Node) -> Check:
     return check
 
 
-_MAKERS: dict[Node, Callable[[Engine, Node], Check]] = {
+_MAKERS: dict[Node, Callable[[Shapes, Node], Check]] = {
     SH.property: _make_property,
     SH.node: _make_node,
     SH["class"]: _make_class,
@@ -431,34 +442,46 @@ _MAKERS: dict[Node, Callable[[Engine, Node], Check]] = {
 }  # fmt: skip
 
 
-def _store(data: Triples) -> pyoxigraph.Store:
-    """Return the triples as an Oxigraph store, blank nodes by their own labels."""
-    store = pyoxigraph.Store()
-    store.bulk_extend(
-        pyoxigraph.Quad(_ox(s), pyoxigraph.NamedNode(str(p)), _ox(o))  # type: ignore[arg-type]
-        for s, properties in data.by_subject.items()
-        if not isinstance(s, Literal)
-        for p, objects in properties.items()
-        for o in objects
-    )
-    return store
+def _quads(triples: Triples, odd: dict[str, URIRef]) -> Iterator[pyoxigraph.Quad]:
+    """Yield the triples as Oxigraph's quads, blank nodes by their own labels.
+
+    rdflib keeps addresses that are none (with a blank, say); Oxigraph gets them escaped, and `odd` the way back.
+    """
+    for subject, properties in triples.by_subject.items():
+        if isinstance(subject, Literal):
+            continue
+        start = _ox(subject, odd)
+        assert not isinstance(start, pyoxigraph.Literal)
+        for predicate, objects in properties.items():
+            property_ = _named(str(predicate), odd)
+            for object_ in objects:
+                yield pyoxigraph.Quad(start, property_, _ox(object_, odd))
 
 
-def _ox(node: Node) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal:
+def _named(iri: str, odd: dict[str, URIRef]) -> pyoxigraph.NamedNode:
+    try:
+        return pyoxigraph.NamedNode(iri)
+    except ValueError:
+        escaped = "urn:odd:" + quote(iri, safe="")
+        odd[escaped] = URIRef(iri)
+        return pyoxigraph.NamedNode(escaped)
+
+
+def _ox(node: Node, odd: dict[str, URIRef]) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal:
     if isinstance(node, BNode):
         return pyoxigraph.BlankNode(str(node))
     if isinstance(node, Literal):
         if node.language:
             return pyoxigraph.Literal(str(node), language=node.language)
-        datatype = None if node.datatype is None else pyoxigraph.NamedNode(str(node.datatype))
+        datatype = None if node.datatype is None else _named(str(node.datatype), odd)
         return pyoxigraph.Literal(str(node), datatype=datatype)
-    return pyoxigraph.NamedNode(str(node))
+    return _named(str(node), odd)
 
 
-def _term(term: object) -> Node | None:
+def _term(term: object, odd: dict[str, URIRef]) -> Node | None:
     """Return Oxigraph's answer as one of rdflib's terms."""
     if isinstance(term, pyoxigraph.NamedNode):
-        return URIRef(term.value)
+        return odd.get(term.value) or URIRef(term.value)
     if isinstance(term, pyoxigraph.BlankNode):
         return BNode(term.value)
     if isinstance(term, pyoxigraph.Literal):

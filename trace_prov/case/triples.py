@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 
 from rdflib import RDF, RDFS
@@ -14,20 +13,21 @@ Triple = tuple[Node, Node, Node]
 class Triples:
     """A set of triples; `objects` and `subjects` return lists without repetition."""
 
-    def __init__(self, *graphs: Iterable[Triple]) -> None:
+    def __init__(self, triples: Iterable[Triple] = ()) -> None:
         self.by_subject: dict[Node, dict[Node, list[Node]]] = {}
         self.by_predicate: dict[Node, dict[Node, list[Node]]] = {}
-        seen: set[Triple] = set()
-        for graph in graphs:
-            for triple in graph:
-                if triple not in seen:
-                    seen.add(triple)
-                    self._add(*triple)
         self._above: dict[Node, frozenset[Node]] = {}
+        for subject, predicate, object_ in dict.fromkeys(triples):
+            self.by_subject.setdefault(subject, {}).setdefault(predicate, []).append(object_)
+            self.by_predicate.setdefault(predicate, {}).setdefault(object_, []).append(subject)
 
-    def _add(self, subject: Node, predicate: Node, object_: Node) -> None:
-        self.by_subject.setdefault(subject, {}).setdefault(predicate, []).append(object_)
-        self.by_predicate.setdefault(predicate, {}).setdefault(object_, []).append(subject)
+    def with_more(self, triples: Iterable[Triple]) -> Triples:
+        """Return these triples and more; what the new ones do not touch is shared, not copied."""
+        more = Triples(triples)
+        joined = Triples()
+        joined.by_subject = _overlaid(self.by_subject, more.by_subject)
+        joined.by_predicate = _overlaid(self.by_predicate, more.by_predicate)
+        return joined
 
     def objects(self, subject: Node, predicate: Node) -> list[Node]:
         return self.by_subject.get(subject, {}).get(predicate, [])
@@ -81,9 +81,17 @@ class Triples:
         return {node for type_ in below for node in self.subjects(RDF.type, type_)}
 
 
-def multi_map(pairs: Iterable[tuple[Node, Node]]) -> dict[Node, list[Node]]:
-    """Return the second members of the pairs, grouped by the first."""
-    grouped: dict[Node, list[Node]] = defaultdict(list)
-    for first, second in pairs:
-        grouped[first].append(second)
-    return grouped
+def _overlaid(
+    base: dict[Node, dict[Node, list[Node]]], more: dict[Node, dict[Node, list[Node]]]
+) -> dict[Node, dict[Node, list[Node]]]:
+    joined = dict(base)
+    for key, inner in more.items():
+        known = joined.get(key)
+        if known is None:
+            joined[key] = inner
+            continue
+        merged = joined[key] = dict(known)
+        for second, values in inner.items():
+            old = known.get(second)
+            merged[second] = values if old is None else list(dict.fromkeys([*old, *values]))
+    return joined

@@ -52,9 +52,12 @@ def validate_prov(path: Path, options: Options) -> Verdict:
     engine = options.engine_among("prov", "fast", "shapes")
     if options.ontologies or options.rules_only:
         raise UsageError("--ontology-graph and --rules-only belong to --as case")
-    from trace_prov.prov_constraints import check_document
-    from trace_prov.prov_constraints.reading import read_prov
-    from trace_prov.prov_constraints.rdf import check_document_with_shapes
+    try:
+        from trace_prov.prov_constraints import check_document
+        from trace_prov.prov_constraints.rdf import check_document_with_shapes
+        from trace_prov.prov_constraints.reading import read_prov
+    except ImportError as error:
+        raise UsageError(f"--as prov needs the package {error.name}: pip install 'trace-prov[prov]'") from error
 
     file = read_prov(path)
     reports = (check_document_with_shapes if engine == "shapes" else check_document)(file.instances)

@@ -96,8 +96,7 @@ class NormalForm:
     def _resolve(self) -> None:
         resolve = self.terms.resolve
         self.statements = [
-            s.at(id=None if s.id is None else resolve(s.id), args=tuple(map(resolve, s.args)))
-            for s in self.statements
+            s.at(id=None if s.id is None else resolve(s.id), args=tuple(map(resolve, s.args))) for s in self.statements
         ]
 
     def _merge_by_key(self) -> None:
@@ -122,8 +121,10 @@ class NormalForm:
     def _unify_places(self, left: Statement, right: Statement) -> bool:
         if not all(map(self.terms.unifiable, left.args, right.args)):
             return False
-        # One variable in two places can still fail here although each pair alone was fine.
-        return all([self.terms.unify(a, b) for a, b in zip(left.args, right.args, strict=True)])
+        # One variable in two places can still fail here although each pair alone was fine. All pairs are unified
+        # even so, or the verdict would depend on their order.
+        unified = [self.terms.unify(a, b) for a, b in zip(left.args, right.args, strict=True)]
+        return all(unified)
 
     def _report_key(self, left: Statement, right: Statement, number: int) -> None:
         key: Key = (left.relation, left.id, left.sources, right.sources or (str(number),))
@@ -200,7 +201,8 @@ class NormalForm:
                     self._fail(
                         (constraint, activity.id, event.id),
                         constraint,
-                        f"activity {activity.id} has the {word} time {_shown(declared)}, its {word} event {_shown(told)}",
+                        f"activity {activity.id} has the {word} time {_shown(declared)}, "
+                        f"its {word} event {_shown(told)}",
                         activity,
                         self._givers.get((constraint, activity.id), activity),
                         event,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import networkx as nx
@@ -59,9 +60,7 @@ class EventOrder:
         for build in (self._specializations, self._agents):
             build()
 
-    def precedes(
-        self, constraint: int, first: Event, second: Event, why: Statement, *, strict: bool = False
-    ) -> None:
+    def precedes(self, constraint: int, first: Event, second: Event, why: Statement, *, strict: bool = False) -> None:
         """Add an edge unless one of the two events is not there; a strict edge takes the place of another."""
         if first not in self.events and first.kind in CLASSES.values():
             return
@@ -158,7 +157,7 @@ def disordered(form: NormalForm) -> Iterator[Violation]:
 
 def _cycle(order: EventOrder, events: list[Event]) -> Violation:
     """Describe a cycle whose first step is a strict one; the violated constraint is that step's."""
-    edges = [order.graph.edges[first, second] for first, second in zip(events, events[1:], strict=False)]
+    edges = [order.graph.edges[first, second] for first, second in pairwise(events)]
     parts = [str(events[0])]
     for edge, event in zip(edges, events[1:], strict=True):
         if event.kind not in (GENERALS, SPECIFICS):

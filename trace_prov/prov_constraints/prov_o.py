@@ -28,8 +28,9 @@ from trace_prov.prov_constraints.terms import PLACEHOLDER, Name, Term, Variable
 ENTITY_CLASSES = frozenset({PROV.Entity, PROV.Bundle, PROV.Collection, PROV.EmptyCollection, PROV.Plan})
 AGENT_CLASSES = frozenset({PROV.Agent, PROV.Person, PROV.Organization, PROV.SoftwareAgent})
 
+Direct = tuple[str, int, int, frozenset[str]]
 #: Direct property -> relation, index of the subject's place, index of the object's place, added prov:type.
-DIRECT: dict[Node, tuple[str, int, int, frozenset[str]]] = {
+DIRECT: dict[Node, Direct] = {
     PROV[name]: (relation, subject, object_, frozenset({str(PROV[type_])} if type_ else ()))
     for name, relation, subject, object_, type_ in (
         ("used", "used", 0, 1, ""),
@@ -57,8 +58,9 @@ DIRECT: dict[Node, tuple[str, int, int, frozenset[str]]] = {
         ("hadMember", "hadMember", 0, 1, ""),
     )
 }
+Qualified = tuple[str, tuple[tuple[str, ...], ...]]
 #: Qualifying property -> relation, then for each place after the first the properties that may fill it.
-QUALIFIED: dict[Node, tuple[str, tuple[tuple[str, ...], ...]]] = {
+QUALIFIED: dict[Node, Qualified] = {
     PROV[f"qualified{name}"]: (relation, places)
     for name, relation, places in (
         ("Usage", "used", (("entity",), ("atTime",))),
@@ -117,23 +119,23 @@ class _Reader:
     def statements(self, graph: rdflib.Graph) -> Iterator[Statement]:
         for subject in sorted(set(graph.subjects()), key=str):
             yield from self._objects(graph, subject)
-        for property_, object_ in DIRECT.items():
-            yield from self._direct(graph, property_, *object_)
-        for property_, (relation, places) in QUALIFIED.items():
+        for property_, direct in DIRECT.items():
+            yield from self._direct(graph, property_, direct)
+        for property_, qualified in QUALIFIED.items():
             pairs = sorted(graph.subject_objects(property_), key=str)
-            yield from self._qualified(graph, property_, relation, places, pairs)
+            yield from self._qualified(graph, property_, qualified, pairs)
         yield from self._ownerless(graph)
 
     def _ownerless(self, graph: rdflib.Graph) -> Iterator[Statement]:
         """Events and the like that nothing points at: statements whose first, mandatory place is open."""
         owned = {node for property_ in QUALIFIED for node in graph.objects(None, property_)}
-        for property_, (relation, places) in QUALIFIED.items():
-            class_ = PROV[str(property_).partition("#qualified")[2]]
+        for property_, qualified in QUALIFIED.items():
+            class_: Node = PROV[str(property_).partition("#qualified")[2]]
             nodes: list[tuple[Node | None, Node]] = [
                 (None, node) for node in sorted(graph.subjects(RDF.type, class_), key=str) if node not in owned
             ]
             if class_ != PROV.Influence:
-                yield from self._qualified(graph, property_, relation, places, nodes)
+                yield from self._qualified(graph, property_, qualified, nodes)
 
     def _objects(self, graph: rdflib.Graph, subject: Node) -> Iterator[Statement]:
         classes = set(graph.objects(subject, RDF.type))
@@ -149,15 +151,8 @@ class _Reader:
             for times in itertools.product(self._terms(starts), self._terms(ends)):
                 yield stated("activity", term, times, types)
 
-    def _direct(
-        self,
-        graph: rdflib.Graph,
-        property_: Node,
-        relation: str,
-        subject_place: int,
-        object_place: int,
-        types: frozenset[str],
-    ) -> Iterator[Statement]:
+    def _direct(self, graph: rdflib.Graph, property_: Node, direct: Direct) -> Iterator[Statement]:
+        relation, subject_place, object_place, types = direct
         for subject, object_ in sorted(graph.subject_objects(property_), key=str):
             args: list[Term] = [PLACEHOLDER] * (max(subject_place, object_place) + 1)
             args[subject_place], args[object_place] = self._term(subject), self._term(object_)
@@ -167,18 +162,17 @@ class _Reader:
         self,
         graph: rdflib.Graph,
         property_: Node,
-        relation: str,
-        places: tuple[tuple[str, ...], ...],
+        qualified: Qualified,
         pairs: Iterable[tuple[Node | None, Node]],
     ) -> Iterator[Statement]:
+        relation, places = qualified
         for subject, node in pairs:
             first = PLACEHOLDER if subject is None else self._term(subject)
             types = frozenset(str(type_) for type_ in graph.objects(node, RDF.type))
             if "Derivation" not in str(property_) and relation == "wasDerivedFrom":
                 types |= {str(property_).replace("qualified", "")}
             values = [
-                self._terms([value for name in names for value in graph.objects(node, PROV[name])])
-                for names in places
+                self._terms([value for name in names for value in graph.objects(node, PROV[name])]) for names in places
             ]
             for rest in itertools.product(*values):
                 yield stated(relation, self._term(node), (first, *rest), types)

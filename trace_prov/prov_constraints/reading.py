@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from trace_prov.errors import FormatError, SourceError
+from trace_prov.errors import FormatError, SourceError, UsageError
 from trace_prov.prov_constraints.prov_o import instances_of_dataset, parse_dataset
 from trace_prov.prov_constraints.statements import Instance, Statement, stated
 from trace_prov.prov_constraints.terms import PLACEHOLDER, Name, Term
@@ -113,9 +113,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise SourceError(str(path), found=error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
-        raise SourceError(
-            str(path), place=f"byte {error.start}", expected="UTF-8 text", found=error.reason
-        ) from error
+        raise SourceError(str(path), place=f"byte {error.start}", expected="UTF-8 text", found=error.reason) from error
 
 
 def _format(path: Path, text: str) -> str:
@@ -178,9 +176,7 @@ def _document(path: Path, text: str, kind: str) -> Any:
     try:
         from prov.model import ProvDocument
     except ImportError as error:
-        raise FormatError(
-            str(path), expected="the package prov", found="none", hint="pip install 'trace-prov[prov]'"
-        ) from error
+        raise UsageError(f"reading {WORDS[kind]} needs the package prov: pip install 'trace-prov[prov]'") from error
     try:
         if kind == "xml":  # lxml refuses text with an encoding declaration
             return ProvDocument.deserialize(content=text.encode("utf-8"), format=kind)

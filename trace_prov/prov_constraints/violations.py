@@ -68,8 +68,6 @@ class Violation:
         }
 
 
-def violation(
-    constraint: int, message: str, *sources: tuple[str, ...], involved: tuple[int, ...] = ()
-) -> Violation:
+def violation(constraint: int, message: str, *sources: tuple[str, ...], involved: tuple[int, ...] = ()) -> Violation:
     """Return a violation whose statements are those of all sources, each once, in order."""
     return Violation(constraint, message, tuple(dict.fromkeys(s for group in sources for s in group)), involved)
