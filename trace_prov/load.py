@@ -73,7 +73,7 @@ def _load_folder(folder: Path, forced: Format | None, max_bytes: int) -> Iterato
                 if _log_name(name) not in names:
                     found = f"no {_log_name(name)} beside it"
                     yield Problem(SidecarError(shown, expected="the log of the sidecar", found=found))
-            elif not name.lower().endswith(LOG_ENDINGS):
+            elif name.startswith(".") or not name.lower().endswith(LOG_ENDINGS):
                 yield Ignored(shown)
             else:
                 yield from load_file(folder / shown, shown, forced, max_bytes, siblings=names)
@@ -82,15 +82,11 @@ def _load_folder(folder: Path, forced: Format | None, max_bytes: int) -> Iterato
 def _folders_below(path: str, below: str) -> Iterator[tuple[str, dict[str, None]]]:
     """(place below the folder given, file names in it) of a folder and those in it, sorted by name.
 
-    Links to folders are not followed, so that no loop is possible. Hidden files are passed over.
+    Links to folders are not followed, so that no loop is possible.
     """
     with os.scandir(path) as entries:
         sorted_entries = sorted(entries, key=lambda entry: entry.name)
-    names = dict.fromkeys(
-        entry.name
-        for entry in sorted_entries
-        if not entry.name.startswith(".") and not entry.is_dir(follow_symlinks=False)
-    )
+    names = dict.fromkeys(entry.name for entry in sorted_entries if not entry.is_dir(follow_symlinks=False))
     yield below, names
     for entry in sorted_entries:
         if entry.is_dir(follow_symlinks=False):

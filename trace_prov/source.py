@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +36,8 @@ class LogFile:
     def read(cls, path: Path, name: str, max_bytes: int = DEFAULT_MAX_BYTES) -> LogFile:
         """Read a file; raises SourceError when it cannot be read, is empty or is larger than `max_bytes`."""
         try:
+            if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - opening a pipe would wait for ever
+                raise SourceError(name, expected="a file", found="something else, such as a folder, pipe or device")
             with open(path, "rb") as file:  # noqa: PTH123 - a third faster than Path.open, for each log
                 size = os.fstat(file.fileno()).st_size
                 if size > max_bytes:

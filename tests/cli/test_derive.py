@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +82,17 @@ def test_a_mistake_is_told_in_one_line_without_a_traceback(arguments: list[str |
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_a_pipe_a_dangling_link_and_a_loop_in_a_folder_stop_nothing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
+    (tmp_path / "b.json").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "z.json").write_bytes((EXAMPLES / "language-model.json").read_bytes())
+    result = run("derive", tmp_path, "--format", "jsonl")
+    assert [line["log"] for line in jsonl(result)] == ["z.json"]
+    assert "a.json: expected a file" in result.stderr
+    assert "b.json: expected a readable file, found No such file or directory" in result.stderr
 
 
 def test_an_empty_folder_is_told(tmp_path: Path) -> None:
