@@ -69,6 +69,17 @@ def test_every_check_is_seen_to_find_something() -> None:
     assert seen == set(CHECKS)
 
 
+def test_the_conformance_page_lists_every_check() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "conformance-case.md").read_text()
+    listed = {
+        name.strip()
+        for line in page.splitlines()
+        if line.startswith("| ")
+        for name in line[2:].split(" | ")[0].split(",")
+    }
+    assert set(CHECKS) <= listed
+
+
 def test_a_repeated_key_is_a_loss(tmp_path: Path) -> None:
     text = json.dumps(RUN).replace('"uco-core:name": "act-01 read_file"', '"uco-core:name": "x", "uco-core:name": "y"')
     assert [(finding.level, finding.check) for finding in findings(text, tmp_path)] == [("error", "key-repeated")]
@@ -89,6 +100,10 @@ def test_a_remote_context_deep_inside_and_an_import_are_refused(tmp_path: Path) 
         findings(document, tmp_path)
     document = copy.deepcopy(RUN)
     document["@context"]["@import"] = "https://example.org/context.jsonld"
+    with pytest.raises(FormatError, match="nothing is fetched"):
+        findings(document, tmp_path)
+    document = copy.deepcopy(RUN)
+    document["@context"]["uco-core:name"] = {"@id": "uco-core:name", "@context": "https://example.org/context.jsonld"}
     with pytest.raises(FormatError, match="nothing is fetched"):
         findings(document, tmp_path)
 

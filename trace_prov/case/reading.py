@@ -20,6 +20,7 @@ import rdflib
 
 from trace_prov.case.findings import ERROR, WARNING, Finding
 from trace_prov.errors import FormatError, SourceError
+from trace_prov.inline_context import refuse_remote_contexts
 
 FORMATS: dict[str, str] = {
     ".json": "json-ld",
@@ -143,6 +144,7 @@ def _json_losses(path: Path, text: str) -> list[Finding]:
         raise FormatError(str(path), expected="JSON", found="objects nested too deeply") from error
     if not isinstance(document, dict | list):
         raise FormatError(str(path), expected="a JSON-LD object or array", found=type(document).__name__)
+    refuse_remote_contexts(str(path), document)
     findings.extend(_Losses(path).of(document))
     return findings
 
@@ -163,20 +165,11 @@ class _Losses:
         self.findings.append(Finding(level, check, place, message))
 
     def _context(self, value: Any, context: dict[str, Any], place: str) -> dict[str, Any]:
-        """Return the context with a local one put on top; refuses what stands outside the file."""
+        """Return the context with a local one put on top."""
         for part in value if isinstance(value, list) else [value]:
             if part is None:
                 context = {}
                 continue
-            outside = part if isinstance(part, str) else part.get("@import") if isinstance(part, dict) else None
-            if outside is not None:
-                raise FormatError(
-                    str(self.path),
-                    place=f"{place}, @context",
-                    expected="a context inside the file",
-                    found=f"the address {outside}",
-                    hint="nothing is fetched from the network: put the context's terms into the file",
-                )
             if not isinstance(part, dict):
                 raise FormatError(
                     str(self.path),

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import rdflib
 from rdflib import PROV, RDF
 from rdflib.term import Node
 
 from trace_prov.errors import FormatError
+from trace_prov.inline_context import refuse_remote_contexts
 from trace_prov.prov_constraints.statements import Instance, Statement, stated
 from trace_prov.prov_constraints.terms import PLACEHOLDER, Name, Term, Variable
 
@@ -84,7 +84,7 @@ QUALIFIED: dict[Node, Qualified] = {
 def parse_dataset(path: Path, text: str, format: str) -> rdflib.Dataset:
     """Parse RDF; raises FormatError with the parser's place, also for a JSON-LD context outside the file."""
     if format == "json-ld":
-        _refuse_remote_contexts(path, text)
+        refuse_remote_contexts(str(path), json.loads(text))
     dataset = rdflib.Dataset()
     try:
         dataset.parse(data=text, format=format, publicID=path.absolute().as_uri())
@@ -185,8 +185,7 @@ class _Reader:
             # Negative numbers: apart from the variables that the normal form makes.
             return self._variables.setdefault(node, Variable(-len(self._variables) - 1))
         if isinstance(node, rdflib.Literal):
-            value: Any = node.value
-            return value if isinstance(value, datetime) else str(node)
+            return node.value if isinstance(node.value, datetime) else str(node)
         return Name(str(node), self._written(node))
 
     def _written(self, node: Node) -> str:
@@ -194,24 +193,3 @@ class _Reader:
             return self.dataset.namespace_manager.normalizeUri(str(node))
         except ValueError:
             return f"<{node}>"
-
-
-def _refuse_remote_contexts(path: Path, text: str) -> None:
-    """No network: a context that is a URL cannot be read, and rdflib would go and fetch it."""
-    waiting: list[Any] = [json.loads(text)]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            context = value.get("@context")
-            for part in context if isinstance(context, list) else [context]:
-                if isinstance(part, str):
-                    raise FormatError(
-                        str(path),
-                        place="@context",
-                        expected="a context inside the file",
-                        found=f"the address {part}",
-                        hint="nothing is fetched from the network: put the context's terms into the file",
-                    )
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)

@@ -1,0 +1,34 @@
+"""JSON-LD without the network: a context must stand in the file; readers would go and fetch it otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trace_prov.errors import FormatError
+
+
+def refuse_remote_contexts(source: str, document: Any) -> None:
+    """Raise FormatError when any context, also one inside a term's definition, is an address or imports one."""
+    waiting: list[tuple[str, Any]] = [("$", document)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend((f"{place}[{number}]", item) for number, item in enumerate(value))
+        elif isinstance(value, dict):
+            name = value.get("@id")
+            here = name if isinstance(name, str) and place != "$" else place
+            context = value.get("@context")
+            addresses = [
+                part for part in (context if isinstance(context, list) else [context]) if isinstance(part, str)
+            ]
+            if isinstance(value.get("@import"), str):
+                addresses.append(value["@import"])
+            if addresses:
+                raise FormatError(
+                    source,
+                    place=f"@context at {here}",
+                    expected="a context inside the file",
+                    found=f"the address {addresses[0]}",
+                    hint="nothing is fetched from the network: put the context's terms into the file",
+                )
+            waiting.extend((here, member) for member in value.values())
