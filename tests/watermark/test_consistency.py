@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tests.watermark.helpers import KEYS, SCHEME, key, marked, unmarked
+from trace_prov.watermark import attacks
 from trace_prov.watermark.align import aligned_test, best_path, key_length, log_ratio, missing
 from trace_prov.watermark.consistency import change_point, check_receipt, merkle_root, receipt, receipt_from_json
 from trace_prov.watermark.detect import detect
 from trace_prov.watermark.errors import KeyFileError
 from trace_prov.watermark.scheme import Scheme
 from trace_prov.watermark.trajectory import Group, Record, Run, command_record
+from trace_prov.watermark.worlds import World
 
 
 def _without(run: Run, groups: set[int]) -> Run:
@@ -201,3 +203,12 @@ def test_index_tally_names_the_gap() -> None:
     assert finding.run == runs[0].id
     assert "3 groups" in finding.what
     assert 6 <= int(finding.place.split()[-1]) <= 13
+
+
+def test_replacing_the_winners_leaves_scores_too_low_for_chance() -> None:
+    """In an intact context every loser's number is below the winner's: total replacement is itself seen."""
+    world = World(candidates=5, temperature=1.0, length=1)
+    runs = attacks.apply(marked(400, world=world), [attacks.parse("replace-action:1")], 1).runs
+    verdict = detect(runs, KEYS, SCHEME)
+    assert verdict.selection.z < -3
+    assert "replaced actions" in {finding.check for finding in verdict.findings}

@@ -1,7 +1,8 @@
 """Other schemes to compare with: Red-Green, Agent Guide and AgentMark's AM-F (WATERMARK §2.7).
 
-Each exists as published and in a fair variant: a secret key, the context of our scheme instead of a round number, and
-the same deduplication. Sources: Kirchenbauer et al. 2023; Agent Guide, arXiv 2504.05871; AgentMark, arXiv 2601.03294.
+Each exists as published and in a fair variant: a secret key, the context of our scheme instead of a round number, the
+same masking of repeats and the same deduplication. Sources: Kirchenbauer et al. 2023; Agent Guide, arXiv 2504.05871;
+AgentMark, arXiv 2601.03294.
 """
 
 from __future__ import annotations
@@ -229,7 +230,7 @@ def published(scheme: Scheme, key: bytes) -> list[Baseline]:
 
 
 def fair(scheme: Scheme, key: bytes) -> list[Baseline]:
-    """The fair variants: secret key, our context, the same deduplication."""
+    """The fair variants: secret key, our context, the same masking and deduplication."""
     return [
         RedGreen(key, Nonce(scheme, False), name="red-green (fair)"),
         AgentGuide(key, Nonce(scheme, False), name="agent-guide (fair)"),

@@ -116,6 +116,14 @@ def check_alignment(
             )
 
 
+def check_replaced(count: int, total: float) -> Iterator[Finding]:
+    """Yield when the scores are too low for chance: the key's winners were swapped for losers in intact contexts."""
+    p = float(stats.gamma.cdf(total, count))
+    if p < LEVEL / 10:
+        what = f"{count} actions score {total:.1f} in all where chance alone gives about {count}: actions were replaced"
+        yield Finding("replaced actions", "all runs", f"{count} decisions", what, f"probability {p:.1e} by chance")
+
+
 def _ghost_strip(pool: Prepared) -> Iterator[Finding]:
     """A marked log has ghosts in a share q of its groups; far fewer means that they were removed."""
     count, ones, q = len(pool.bits), int(pool.bits.sum()), pool.scheme.q

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trace_prov.watermark.align import AlignedResult, aligned_test, key_length, log_ratio
-from trace_prov.watermark.consistency import check_alignment, check_log
+from trace_prov.watermark.consistency import check_alignment, check_log, check_replaced
 from trace_prov.watermark.context import index_message
 from trace_prov.watermark.keys import Keys
 from trace_prov.watermark.power import power_of_log
@@ -245,6 +245,8 @@ def _findings(pool: Prepared, outcome: Evaluation, keys: Keys, found: bool) -> I
     yield from check_log(pool, outcome.expected_bits, found)
     if found and pool.scheme.tally == "index":
         yield from check_alignment(pool, aligned_bits(pool, keys))
+    if found and len(outcome.u):
+        yield from check_replaced(len(outcome.u), outcome.selection.statistic)
 
 
 def _evidence(pool: Prepared, outcome: Evaluation) -> list[DecisionEvidence]:

@@ -120,10 +120,17 @@ class _Biased(_Logged):
     def __init__(self, baseline: Baseline, run_id: str, salt: str, task: str, rng: Uniform) -> None:
         super().__init__(run_id, salt, task, rng)
         self._baseline = baseline
+        self._used: set[bytes] = set()
 
     def _pick(self, actions: list[str], weights: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
         nonce = self._baseline.nonce.at(self._salt, self._task, self._groups, len(self._groups))
-        return actions[0] if len(actions) == 1 else self._baseline.choose(nonce, actions, weights, self._rng)
+        if len(actions) == 1:
+            return actions[0]
+        # A fair variant masks repeats as the TRACE watermark does; without it a keyed choice repeats for ever.
+        if self._baseline.dedupe and nonce in self._used:
+            return sample(actions, weights, self._rng)
+        self._used.add(nonce)
+        return self._baseline.choose(nonce, actions, weights, self._rng)
 
 
 @dataclass(frozen=True, slots=True)
