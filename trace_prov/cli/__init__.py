@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("trace_prov.cli.package_diff", "diff_packages"),
     "explain": ("trace_prov.cli.derive", "explain"),
     "export": ("trace_prov.cli.export", "export"),
+    "import": ("trace_prov.cli.importing", "import_"),
+    "neo4j": ("trace_prov.cli.neo4j", "neo4j"),
     "package": ("trace_prov.cli.package", "package"),
     "plan": ("trace_prov.cli.package_plan", "plan_package"),
     "study": ("trace_prov.cli.study", "study"),

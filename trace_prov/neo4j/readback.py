@@ -20,6 +20,12 @@ def runs_loaded(connection: Connection, *, packages: bool = False) -> list[str]:
         )
 
 
+def runs_known(connection: Connection) -> list[str]:
+    """Return the IRIs of all runs and packages whose loading was begun, sorted."""
+    with in_words(connection.target), connection.session(read=True) as session:
+        return session.execute_read(lambda transaction: [row["run"] for row in transaction.run(statements.ALL_RUNS)])
+
+
 def quads_of_run(connection: Connection, run: str) -> set[pyoxigraph.Quad]:
     """Return the quads of a run or package as RDF has them; the empty set when it is not there."""
 

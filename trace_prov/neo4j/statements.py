@@ -39,6 +39,7 @@ MARK_INCOMPLETE = "MATCH (i:Import {run: $run}) SET i.complete = false"
 DELETE_IMPORT = "MATCH (i:Import {run: $run}) DELETE i"
 #: what is there, for reading back
 RUNS = "MATCH (i:Import) WHERE i.complete AND (i.view IS NOT NULL) = $packages RETURN i.run AS run ORDER BY run"
+ALL_RUNS = "MATCH (i:Import) RETURN i.run AS run ORDER BY run"
 NODES_OF_RUN = f"MATCH (n:{BASE} {{run: $run}}) RETURN labels(n) AS labels, properties(n) AS properties"
 EDGES_OF_RUN = (
     f"MATCH (a:{BASE} {{run: $run}})-[e]->(b:{BASE}) "
