@@ -10,23 +10,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 import pyoxigraph
 
+from trace_prov.exchange.index import CASE, UCO, Index
 from trace_prov.graph import iris
 
-UCO = "https://ontology.unifiedcyberontology.org/uco/"
-INVESTIGATION = "https://ontology.caseontology.org/case/investigation/"
 EMPTY = f"{iris.PROV}EmptyCollection"
 
-_COPIED = {
-    f"{UCO}action/startTime": f"{iris.PROV}startedAtTime",
-    f"{UCO}action/endTime": f"{iris.PROV}endedAtTime",
-}
-_NAMES = (f"{UCO}core/name", f"{INVESTIGATION}exhibitNumber")
+_TIMES = {"action:startTime": "startedAtTime", "action:endTime": "endedAtTime"}
+_NAMES = {"core:name": f"{UCO}core/name", "investigation:exhibitNumber": f"{CASE}investigation/exhibitNumber"}
 
 Triple = tuple[str, str, "str | pyoxigraph.Literal"]
 
@@ -43,66 +38,35 @@ def custody_quads(nodes: list[dict[str, Any]], graph: str) -> Iterator[pyoxigrap
 def as_quads(triples: Iterable[Triple], graph: str) -> Iterator[pyoxigraph.Quad]:
     name = pyoxigraph.NamedNode(graph)
     for subject, predicate, value in triples:
-        term = pyoxigraph.NamedNode(value) if isinstance(value, str) else value
-        yield pyoxigraph.Quad(pyoxigraph.NamedNode(subject), pyoxigraph.NamedNode(predicate), term, name)
+        term = _node(value) if isinstance(value, str) else value
+        yield pyoxigraph.Quad(_node(subject), pyoxigraph.NamedNode(predicate), term, name)
+
+
+def _node(value: str) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode:
+    return pyoxigraph.NamedNode(value) if ":" in value else pyoxigraph.BlankNode(value)
 
 
 def custody(quads: Iterable[pyoxigraph.Quad]) -> list[Triple]:
-    """The custody triples of a CASE graph, sorted and without repetition; blank nodes have no part in it."""
-    case = _Case()
-    for quad in quads:
-        case.add(quad)
+    """The custody triples of a CASE graph, sorted and without repetition; blank nodes keep their labels."""
+    case = Index.of(quads)
     found = dict.fromkeys([*_actions(case), *_records(case), *_people(case), *_stated(case)])
     return sorted(found, key=lambda triple: (triple[0], triple[1], str(triple[2])))
 
 
-@dataclass
-class _Case:
-    links: dict[str, dict[str, list[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
-    literals: dict[str, dict[str, list[pyoxigraph.Literal]]] = field(
-        default_factory=lambda: defaultdict(lambda: defaultdict(list))
-    )
-    classes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, quad: pyoxigraph.Quad) -> None:
-        subject, predicate, term = quad.subject, quad.predicate.value, quad.object
-        if not isinstance(subject, pyoxigraph.NamedNode):
-            return
-        if isinstance(term, pyoxigraph.Literal):
-            self.literals[subject.value][predicate].append(term)
-        elif isinstance(term, pyoxigraph.NamedNode):
-            if predicate == iris.RDF_TYPE:
-                self.classes[term.value].append(subject.value)
-            else:
-                self.links[subject.value][predicate].append(term.value)
-
-    def all(self, node: str, predicate: str) -> list[str]:
-        return self.links[node][predicate] if node in self.links and predicate in self.links[node] else []
-
-    def of_class(self, iri: str) -> list[str]:
-        return self.classes.get(iri, [])
-
-    def copied(self, node: str) -> Iterator[Triple]:
-        values = self.literals.get(node, {})
-        for predicate in _NAMES:
-            for literal in values.get(predicate, []):
-                yield node, predicate, literal
-
-
-def _actions(case: _Case) -> Iterator[Triple]:
-    for action in case.of_class(f"{INVESTIGATION}InvestigativeAction"):
-        objects = case.all(action, f"{UCO}action/object")
-        results = case.all(action, f"{UCO}action/result")
-        performers = case.all(action, f"{UCO}action/performer")
-        instruments = case.all(action, f"{UCO}action/instrument")
+def _actions(case: Index) -> Iterator[Triple]:
+    for action in case.of_class("investigation:InvestigativeAction"):
+        objects = case.all(action, "action:object")
+        results = case.all(action, "action:result")
+        performers = case.all(action, "action:performer")
+        instruments = case.all(action, "action:instrument")
         yield action, iris.RDF_TYPE, f"{iris.PROV}Activity"
-        yield from case.copied(action)
-        for predicate, prov in _COPIED.items():
-            for literal in case.literals.get(action, {}).get(predicate, []):
-                yield action, prov, literal
+        yield from _copied(case, action)
+        for name, prov in _TIMES.items():
+            for literal in case.literals.get(action, {}).get(name, []):
+                yield action, iris.PROV + prov, literal
         for node in [*objects, *results]:
             yield node, iris.RDF_TYPE, f"{iris.PROV}Entity"
-            yield from case.copied(node)
+            yield from _copied(case, node)
         for used in objects or [EMPTY]:
             yield action, f"{iris.PROV}used", used
         if not objects:
@@ -114,12 +78,19 @@ def _actions(case: _Case) -> Iterator[Triple]:
         yield from _agents(case, action, performers, instruments, results)
 
 
+def _copied(case: Index, node: str) -> Iterator[Triple]:
+    values = case.literals.get(node, {})
+    for name, predicate in _NAMES.items():
+        for literal in values.get(name, []):
+            yield node, predicate, literal
+
+
 def _agents(
-    case: _Case, action: str, performers: list[str], instruments: list[str], results: list[str]
+    case: Index, action: str, performers: list[str], instruments: list[str], results: list[str]
 ) -> Iterator[Triple]:
     for agent in [*performers, *instruments]:
         yield agent, iris.RDF_TYPE, f"{iris.PROV}Agent"
-        yield from case.copied(agent)
+        yield from _copied(case, agent)
     for instrument in instruments:
         yield instrument, iris.RDF_TYPE, f"{iris.PROV}SoftwareAgent"
         for performer in performers:
@@ -130,43 +101,43 @@ def _agents(
             yield result, f"{iris.PROV}wasAttributedTo", agent
 
 
-def _records(case: _Case) -> Iterator[Triple]:
-    records = set(case.of_class(f"{INVESTIGATION}ProvenanceRecord"))
+def _records(case: Index) -> Iterator[Triple]:
+    records = set(case.of_class("investigation:ProvenanceRecord"))
     users: dict[str, list[str]] = defaultdict(list)
     makers: dict[str, list[str]] = defaultdict(list)
     for action, links in case.links.items():
-        for used in links.get(f"{UCO}action/object", []):
+        for used in links.get("action:object", []):
             users[used].append(action)
-        for result in links.get(f"{UCO}action/result", []):
+        for result in links.get("action:result", []):
             makers[result].append(action)
     for record in records:
-        members = case.all(record, f"{UCO}core/object")
+        members = case.all(record, "core:object")
         if members:
             yield record, iris.RDF_TYPE, f"{iris.PROV}Collection"
             yield record, iris.RDF_TYPE, f"{iris.PROV}Entity"
-            yield from case.copied(record)
+            yield from _copied(case, record)
         for member in members:
             yield record, f"{iris.PROV}hadMember", member
             yield member, iris.RDF_TYPE, f"{iris.PROV}Entity"
         for user in users[record]:
-            if set(members) & set(case.all(user, f"{UCO}action/object")):
+            if set(members) & set(case.all(user, "action:object")):
                 for maker in makers[record]:
                     yield user, f"{iris.PROV}wasInformedBy", maker
 
 
-def _people(case: _Case) -> Iterator[Triple]:
-    named = set(case.of_class(f"{UCO}identity/SimpleNameFacet"))
-    for person in case.of_class(f"{UCO}identity/Person"):
-        if named & set(case.all(person, f"{UCO}core/hasFacet")):
+def _people(case: Index) -> Iterator[Triple]:
+    named = set(case.of_class("identity:SimpleNameFacet"))
+    for person in case.of_class("identity:Person"):
+        if named & set(case.all(person, "core:hasFacet")):
             yield person, iris.RDF_TYPE, f"{iris.PROV}Person"
             yield person, iris.RDF_TYPE, f"{iris.PROV}Agent"
 
 
-def _stated(case: _Case) -> Iterator[Triple]:
+def _stated(case: Index) -> Iterator[Triple]:
     for node, links in case.links.items():
-        for other in links.get(f"{INVESTIGATION}wasDerivedFrom", []):
+        for other in links.get("investigation:wasDerivedFrom", []):
             yield node, f"{iris.PROV}wasDerivedFrom", other
             yield from ((end, iris.RDF_TYPE, f"{iris.PROV}Entity") for end in (node, other))
-        for other in links.get(f"{INVESTIGATION}wasInformedBy", []):
+        for other in links.get("investigation:wasInformedBy", []):
             yield node, f"{iris.PROV}wasInformedBy", other
             yield from ((end, iris.RDF_TYPE, f"{iris.PROV}Activity") for end in (node, other))

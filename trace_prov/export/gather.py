@@ -61,8 +61,8 @@ def _once(runs: Iterator[Run]) -> tuple[Run, ...]:
 
 
 def _files(run: Run, paths: Sequence[Path]) -> Iterator[Path]:
-    for name in (run.source.name, run.source.sidecar_name):
-        for path in paths if name is not None else ():
+    for name in filter(None, (run.source.name, run.source.sidecar_name)):
+        for path in paths:
             candidates = (path / name, path.parent / name) if path.is_dir() else (path.parent / Path(name).name,)
             found = next((candidate for candidate in candidates if candidate.is_file()), None)
             if found is not None:

@@ -30,9 +30,9 @@ def case_graph(material: Material) -> list[dict[str, Any]]:
     chain = Chain(nodes, material.custody)
     roots: list[Node] = []
     for run in material.runs:
-        made = add_run(nodes, run)
-        roots.append(made.action)
         received = chain.receive(run.source)
+        made = add_run(nodes, run, received.files)
+        roots.append(made.action)
         action, record, exhibit = chain.map(received, made)
         findings = material.findings.get(run.id, ())
         if findings:

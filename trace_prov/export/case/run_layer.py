@@ -72,8 +72,8 @@ class RunNodes:
         ]
 
 
-def add_run(nodes: Nodes, run: Run) -> RunNodes:
-    """Add the run's nodes."""
+def add_run(nodes: Nodes, run: Run, files: list[Node]) -> RunNodes:
+    """Add the run's nodes; `files` are the log and the sidecar that it was read from."""
     made = RunNodes(run, nodes)
     agent = nodes.add(
         "uco-tool:ConfiguredTool",
@@ -95,11 +95,12 @@ def add_run(nodes: Nodes, run: Run) -> RunNodes:
         _action(made, action, agent, tools)
     _sequence(made)
     _accounts(made)
-    _table(made)
-    _inputs(made)
+    table = _table(made)
+    inputs = _inputs(made)
+    _diagnostics(made)
     requests = [made.contents[locator] for locator in run.turn_locators]
     made.action = nodes.add(
-        ["uco-action:Action", "trace:AgentRun"],
+        "uco-action:Action",
         run.id,
         "run",
         core_name="agent run",
@@ -111,6 +112,9 @@ def add_run(nodes: Nodes, run: Run) -> RunNodes:
         trace_task=run.task,
         trace_format=run.source.format,
         trace_member=run.source.member,
+        trace_recordedIn=one_or_all(files),
+        trace_hasTable=table,
+        trace_hasInput=one_or_all(inputs),
     )
     return made
 
@@ -317,7 +321,7 @@ def _action(made: RunNodes, action: Action, agent: Node, tools: dict[str, Node])
     content = made.contents.get(Locator(action.number)) if result is not None else None
     got = action.has_records
     made.actions[action.number] = made.nodes.add(
-        ["uco-action:Action", "trace:Action"],
+        "uco-action:Action",
         *key,
         core_name=f"{action.id} {action.tool}",
         core_externalReference=None if action.native_id is None else reference(NATIVE_ID, action.native_id, *key),
@@ -470,13 +474,13 @@ def _row(run: Run, position: int, local_id: str, **properties: object) -> Node:
     return reference(LOCAL_ID, local_id, run.id, "row", str(position), **properties)
 
 
-def _table(made: RunNodes) -> None:
+def _table(made: RunNodes) -> Node:
     run = made.run
     rows = [
         _row(run, position, row.local_id, trace_position=position, trace_bindsLocator=str(row.locator))
         for position, row in enumerate(run.table.rows, start=1)
     ]
-    made.extract(
+    return made.extract(
         ["uco-core:Grouping", "trace:BindingTable"],
         "table",
         core_name="table of local ids and evidence locators",
@@ -486,8 +490,8 @@ def _table(made: RunNodes) -> None:
     )
 
 
-def _inputs(made: RunNodes) -> None:
-    for position, row in enumerate(made.run.inputs, start=1):
+def _inputs(made: RunNodes) -> list[Node]:
+    return [
         made.extract(
             ["uco-observable:ContentData", "trace:RecordedInput"],
             "input",
@@ -500,6 +504,11 @@ def _inputs(made: RunNodes) -> None:
             trace_localId=row.local_id,
             trace_position=position,
         )
+        for position, row in enumerate(made.run.inputs, start=1)
+    ]
+
+
+def _diagnostics(made: RunNodes) -> None:
     for position, diagnostic in enumerate(made.run.diagnostics, start=1):
         made.nodes.add(
             ["uco-core:Annotation", "trace:Diagnostic"],

@@ -1,0 +1,265 @@
+"""Files of others -> what goes into the store, counted in against out; what would be lost is refused by name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pyoxigraph
+
+from trace_prov.case.findings import ERROR
+from trace_prov.case.reading import FORMATS as CASE_ENDINGS
+from trace_prov.case.reading import CaseFile, read_case
+from trace_prov.errors import FormatError, SourceError, UsageError
+from trace_prov.exchange import case_foreign, case_own, prov_foreign
+from trace_prov.exchange.counting import COUNTERS, strict_json
+from trace_prov.exchange.custody import as_quads, custody
+from trace_prov.exchange.foreign import ForeignRun, UnorderedError, to_run
+from trace_prov.exchange.index import Index
+from trace_prov.exchange.prov_rdf import document_quads
+from trace_prov.export.prov_document import is_ours, prov_library, run_quads_of
+from trace_prov.export.prov_quads import CUSTODY
+from trace_prov.graph import iris
+from trace_prov.graph.read import run_from_quads
+from trace_prov.model import Run, Source
+from trace_prov.prov_constraints.reading import ENDINGS as PROV_ENDINGS
+
+DOCUMENT = "urn:trace-prov:document:"
+_RDF = {
+    "turtle": pyoxigraph.RdfFormat.TURTLE,
+    "trig": pyoxigraph.RdfFormat.TRIG,
+    "nt": pyoxigraph.RdfFormat.N_TRIPLES,
+    "nquads": pyoxigraph.RdfFormat.N_QUADS,
+    "xml-rdf": pyoxigraph.RdfFormat.RDF_XML,
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A file as it goes into the store: the runs in it, and the document itself in graphs of its own.
+
+    `read` and `kept` count the statements (triples, or PROV records); they are equal, or the file was refused.
+    """
+
+    name: str
+    format: str
+    document: str
+    read: int
+    kept: int
+    runs: tuple[Run, ...]
+    quads: tuple[pyoxigraph.Quad, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_document(path: Path, format_name: str | None = None, *, accept_losses: bool = False) -> Imported:
+    """Read a CASE bundle or a PROV document.
+
+    `format_name` is `case`, `prov` or None: by the ending and content. Raises SourceError, FormatError with what
+    would be lost, UsageError for an unknown format. With `accept_losses` what a JSON-LD reader drops is a note.
+    """
+    name = format_name or _guess(path)
+    if name not in READERS:
+        raise UsageError(f"no format {name!r} to import; known: {', '.join(READERS)}")
+    return READERS[name](path, accept_losses)
+
+
+def _guess(path: Path) -> str:
+    text = _text(path)
+    if path.suffix.lower() not in CASE_ENDINGS or "ontology.unifiedcyberontology.org" not in text:
+        return "prov"
+    # What the field's own mapping derives from CASE is PROV that still names CASE terms; so does our own PROV view.
+    if text.lstrip().startswith(("{", "[")):
+        return "case" if '"@context"' in text and "prov-jsonld" not in text else "prov"
+    return "prov" if iris.PROV in text else "case"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SourceError(str(path), expected="a readable file", found=error.strerror or str(error)) from None
+    except UnicodeDecodeError as error:
+        raise SourceError(str(path), place=f"byte {error.start}", expected="UTF-8", found=error.reason) from None
+
+
+def _source(path: Path, kind: str) -> Source:
+    data = path.read_bytes()
+    return Source(path.name, kind, hashlib.sha256(data).hexdigest(), len(data))
+
+
+def _document_name(source: Source) -> str:
+    return f"{DOCUMENT}{source.sha256[:32]}"
+
+
+def read_case_document(path: Path, accept_losses: bool = False) -> Imported:
+    """A CASE bundle: its triples, the custody that they state as PROV, and the runs of agents in it."""
+    file = read_case(path)
+    notes = _losses(path, file, accept_losses)
+    if not len(file.graph):
+        raise FormatError(str(path), expected="at least one statement", found="none")
+    source = _source(path, "case")
+    document = _document_name(source)
+    data = file.graph.serialize(format="nt", encoding="utf-8")
+    graph = pyoxigraph.NamedNode(document)
+    quads = [
+        pyoxigraph.Quad(quad.subject, quad.predicate, quad.object, graph)
+        for quad in pyoxigraph.parse(data, format=pyoxigraph.RdfFormat.N_TRIPLES)
+    ]
+    if len(quads) != len(file.graph):
+        raise FormatError(str(path), expected=f"{len(file.graph)} triples stored", found=str(len(quads)))
+    index = Index.of(quads)
+    if case_own.is_ours(index):
+        runs = case_own.own_runs(index)
+    else:
+        found, others = case_foreign.foreign_runs(index)
+        notes += others
+        runs = list(_mapped(found, source, notes))
+    custody_graph = list(as_quads(custody(quads), f"{document}:custody"))
+    return Imported(
+        path.name, "CASE", document, len(file.graph), len(quads), tuple(runs), (*quads, *custody_graph), tuple(notes)
+    )
+
+
+def _mapped(found: list[ForeignRun], source: Source, notes: list[str]) -> Iterator[Run]:
+    for foreign in found:
+        try:
+            yield to_run(foreign, source)
+        except UnorderedError as error:
+            notes.append(str(error))
+    if not found:
+        notes.append("no agent's tool call is in it: the three questions do not apply, SPARQL does")
+
+
+def _losses(path: Path, file: CaseFile, accept: bool, *, allowed: tuple[str, ...] = ()) -> list[str]:
+    """What reading the JSON lost: a FormatError, or notes where losses are accepted."""
+    losses = [loss for loss in file.losses if loss.level == ERROR and loss.check not in allowed]
+    if losses and not accept:
+        raise FormatError(
+            str(path),
+            place=losses[0].place,
+            expected="a file that is read whole",
+            found=losses[0].message,
+            hint=f"{len(losses)} such places; --accept-losses loads the rest",
+        )
+    return [f"lost in reading, {loss.place}: {loss.message}" for loss in losses]
+
+
+def read_prov_document(path: Path, accept_losses: bool = False) -> Imported:
+    """A PROV document in any of its forms."""
+    text = _text(path)
+    kind = PROV_ENDINGS.get(path.suffix.lower()) or _content_format(path, text)
+    if kind in _RDF or kind == "json-ld":
+        return _read_rdf(path, text, kind, accept_losses)
+    document = _parsed(path, text, kind)
+    records = len(document.get_records()) + sum(len(bundle.get_records()) for bundle in document.bundles)
+    _check_nothing_dropped(path, text, kind, records)
+    source = _source(path, kind)
+    name = _document_name(source)
+    if is_ours(document):
+        quads = list(run_quads_of(document))
+        return Imported(path.name, kind, name, records, records, tuple(_own(quads)), ())
+    written = document_quads(document, name, str(path))
+    if records == 0:
+        raise FormatError(str(path), expected="at least one statement", found="none")
+    found, notes = prov_foreign.foreign_runs(written.quads)
+    runs = tuple(_mapped(found, source, notes))
+    return Imported(path.name, kind, name, records, written.records, runs, tuple(written.quads), tuple(notes))
+
+
+def _own(quads: list[pyoxigraph.Quad]) -> Iterator[Run]:
+    """The runs among quads: each run's two graphs together."""
+    graphs: dict[str, list[pyoxigraph.Quad]] = {}
+    for quad in quads:
+        name = getattr(quad.graph_name, "value", "").removesuffix(":account")
+        graphs.setdefault(name, []).append(quad)
+    for name, own in graphs.items():
+        if iris.is_run(name):
+            yield run_from_quads(own)
+
+
+def _read_rdf(path: Path, text: str, kind: str, accept_losses: bool) -> Imported:
+    """PROV-O, or the quads of a store: run graphs become runs, everything else stays in graphs of the document."""
+    source = _source(path, kind)
+    name = _document_name(source)
+    lost = _losses(path, read_case(path), accept_losses, allowed=("named-graph",)) if kind == "json-ld" else []
+    format_ = pyoxigraph.RdfFormat.JSON_LD if kind == "json-ld" else _RDF[kind]
+    try:
+        base = path.absolute().as_uri()
+        parsed = list(pyoxigraph.parse(text, format=format_, base_iri=base, rename_blank_nodes=True))
+    except SyntaxError as error:
+        place = None if error.lineno is None else f"line {error.lineno}"
+        raise FormatError(str(path), place=place, expected=f"RDF in {kind}", found=error.msg) from None
+    if not parsed:
+        raise FormatError(str(path), expected="at least one statement", found="none")
+    own = [quad for quad in parsed if iris.is_run(getattr(quad.graph_name, "value", "").removesuffix(":account"))]
+    rest = [quad for quad in parsed if quad not in set(own)] if own else parsed
+    quads = [
+        pyoxigraph.Quad(quad.subject, quad.predicate, quad.object, _graph(quad, name))
+        for quad in rest
+        if getattr(quad.graph_name, "value", "") != CUSTODY
+    ]
+    quads += [quad for quad in rest if getattr(quad.graph_name, "value", "") == CUSTODY]
+    runs = list(_own(own))
+    notes = lost
+    if not runs:
+        found, others = prov_foreign.foreign_runs(quads)
+        notes += others
+        runs = list(_mapped(found, source, notes))
+    return Imported(path.name, kind, name, len(parsed), len(own) + len(quads), tuple(runs), tuple(quads), tuple(notes))
+
+
+def _graph(quad: pyoxigraph.Quad, document: str) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode:
+    """The default graph becomes the document's; a named graph keeps its name."""
+    name = quad.graph_name
+    if isinstance(name, pyoxigraph.NamedNode | pyoxigraph.BlankNode):
+        return name
+    return pyoxigraph.NamedNode(document)
+
+
+def _content_format(path: Path, text: str) -> str:
+    start = text.lstrip()
+    if start.startswith("<"):
+        return "xml-rdf" if "http://www.w3.org/1999/02/22-rdf-syntax-ns#" in start[:4000] else "xml"
+    if start.startswith(("{", "[")):
+        value = strict_json(str(path), text)
+        if isinstance(value, dict) and "@context" not in value and "@graph" not in value and "@id" not in value:
+            return "json"
+        context = json.dumps(value.get("@context", "")) if isinstance(value, dict) else ""
+        return "jsonld" if "prov-jsonld" in context else "json-ld"
+    if start.startswith(("document", "//", "/*")):
+        return "provn"
+    raise FormatError(
+        str(path),
+        expected="CASE, PROV-N, PROV-JSON, PROV-XML or PROV-O in RDF",
+        found=f"text that starts with {start[:20]!r}" if start else "an empty file",
+    )
+
+
+def _parsed(path: Path, text: str, kind: str) -> Any:
+    model = prov_library()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if kind == "xml":  # lxml refuses text with an encoding declaration
+                return model.ProvDocument.deserialize(content=text.encode(), format=kind)
+            return model.ProvDocument.deserialize(StringIO(text), format=kind)
+    except Exception as error:  # prov's readers raise what their parsers raise, of many classes
+        line = getattr(error, "line", None)
+        place = None if line is None else f"line {line}, column {getattr(error, 'column', 0)}"
+        found = str(getattr(error, "message", None) or error) or type(error).__name__
+        raise FormatError(str(path), place=place, expected=f"PROV ({kind})", found=found) from None
+
+
+def _check_nothing_dropped(path: Path, text: str, kind: str, records: int) -> None:
+    stated = COUNTERS[kind](str(path), text) if kind in COUNTERS else records
+    if stated != records:
+        raise FormatError(str(path), expected=f"{stated} statements, as many as the file makes", found=str(records))
+
+
+READERS: dict[str, Callable[[Path, bool], Imported]] = {"case": read_case_document, "prov": read_prov_document}

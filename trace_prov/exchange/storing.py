@@ -1,0 +1,29 @@
+"""Documents of others in a store: the graphs of the document itself, and the runs that were found in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyoxigraph
+
+from trace_prov.exchange.reading import Imported
+from trace_prov.graph.store import TraceStore
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of a document: its graph, whether it is new, and its runs with whether each is new."""
+
+    document: str
+    new: bool
+    runs: tuple[tuple[str, bool], ...]
+
+
+def store_document(store: TraceStore, imported: Imported) -> Stored:
+    """Put a document into a store that is open for writing; one that is there already is left as it is."""
+    graph = pyoxigraph.NamedNode(imported.document)
+    new = bool(imported.quads) and not store.database.contains_named_graph(graph)
+    if new:
+        store.database.extend(imported.quads)
+    added = tuple((item.run, item.new) for item in store.add(imported.runs))
+    return Stored(imported.document, new, added)
