@@ -95,7 +95,7 @@ def shell(block: Block, folder: Path, request: pytest.FixtureRequest) -> Shell:
             server = request.getfixturevalue(FIXTURES[need])
         except pytest.FixtureLookupError:
             pytest.skip(f"there is no fixture {FIXTURES[need]}")
-        variables |= {"NEO4J_USERNAME": server.user, "NEO4J_PASSWORD": server.password}
+        variables |= {"NEO4J_URI": server.uri, "NEO4J_USERNAME": server.user, "NEO4J_PASSWORD": server.password}
         return Shell(folder, variables, server.uri)
     return Shell(folder, variables)
 
