@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,16 @@ def test_errors_have_no_traceback(folder: Path, parts: tuple[str, ...], said: st
     assert done.exit_code == 2
     assert said in done.output
     assert "Traceback" not in done.output
+
+
+@pytest.mark.parametrize("parts", [["watermark", "--help"], ["watermark", "keygen", "x"]])
+def test_without_the_extra_the_command_says_what_to_install(parts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [
+        name for name in sys.modules if name.startswith(("trace_prov.watermark", "trace_prov.cli.watermark_"))
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    done = CliRunner().invoke(main, parts)
+    assert done.exit_code == 2
+    assert "trace-prov[watermark]" in done.output
