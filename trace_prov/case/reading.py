@@ -7,10 +7,8 @@ unprefixed keys, nulls, odd addresses and whole named graphs. These are looked u
 from __future__ import annotations
 
 import json
-import logging
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +18,7 @@ import rdflib
 
 from trace_prov.case.findings import ERROR, WARNING, Finding
 from trace_prov.errors import FormatError, SourceError
-from trace_prov.inline_context import refuse_remote_contexts
+from trace_prov.rdf_reading import quietly, refuse_remote_contexts
 
 FORMATS: dict[str, str] = {
     ".json": "json-ld",
@@ -87,7 +85,7 @@ def read_case(path: Path) -> CaseFile:
 
 
 def _parse(graph: rdflib.Graph, path: Path, text: str, kind: str) -> Any:
-    with _quiet():
+    with quietly():
         try:
             return graph.parse(data=text, format=kind, publicID=path.absolute().as_uri())
         except Exception as error:  # rdflib's parsers raise what their libraries raise
@@ -95,17 +93,6 @@ def _parse(graph: rdflib.Graph, path: Path, text: str, kind: str) -> Any:
             place = f"line {lines + 1}" if isinstance(lines, int) else None
             found = " ".join(str(error).split())[:300] or type(error).__name__
             raise FormatError(str(path), place=place, expected=f"RDF in {kind}", found=found) from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep rdflib from logging a traceback for each literal that breaks its datatype; we report those."""
-    logger = logging.getLogger("rdflib.term")
-    before, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = before
 
 
 def _default_graph(path: Path, text: str, kind: str) -> tuple[rdflib.Graph, list[Finding]]:

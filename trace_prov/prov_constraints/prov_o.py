@@ -21,9 +21,9 @@ from rdflib import PROV, RDF
 from rdflib.term import Node
 
 from trace_prov.errors import FormatError
-from trace_prov.inline_context import refuse_remote_contexts
 from trace_prov.prov_constraints.statements import Instance, Statement, stated
 from trace_prov.prov_constraints.terms import PLACEHOLDER, Name, Term, Variable
+from trace_prov.rdf_reading import quietly, refuse_remote_contexts
 
 ENTITY_CLASSES = frozenset({PROV.Entity, PROV.Bundle, PROV.Collection, PROV.EmptyCollection, PROV.Plan})
 AGENT_CLASSES = frozenset({PROV.Agent, PROV.Person, PROV.Organization, PROV.SoftwareAgent})
@@ -87,7 +87,8 @@ def parse_dataset(path: Path, text: str, format: str) -> rdflib.Dataset:
         refuse_remote_contexts(str(path), json.loads(text))
     dataset = rdflib.Dataset()
     try:
-        dataset.parse(data=text, format=format, publicID=path.absolute().as_uri())
+        with quietly():
+            dataset.parse(data=text, format=format, publicID=path.absolute().as_uri())
     except Exception as error:  # rdflib's parsers raise what their libraries raise
         lines = getattr(error, "lines", None)
         place = f"line {lines + 1}" if isinstance(lines, int) else None

@@ -1,14 +1,31 @@
-"""JSON-LD without the network: a context must stand in the file; readers would go and fetch it otherwise."""
+"""Reading RDF that others wrote: nothing from the network, and no traceback on the user's screen."""
 
 from __future__ import annotations
 
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from trace_prov.errors import FormatError
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep rdflib from a traceback in the log, or a warning, for each literal that breaks its datatype."""
+    logger = logging.getLogger("rdflib.term")
+    before, logger.disabled = logger.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.disabled = before
+
+
 def refuse_remote_contexts(source: str, document: Any) -> None:
-    """Raise FormatError when any context, also one inside a term's definition, is an address or imports one."""
+    """Raise FormatError when a JSON-LD context, also one inside a term's definition, is an address or imports one."""
     waiting: list[tuple[str, Any]] = [("$", document)]
     while waiting:
         place, value = waiting.pop()
