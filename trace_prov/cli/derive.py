@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from trace_prov import __version__
+from trace_prov.cli.neo4j import engine_options
 from trace_prov.cli.options import log_options, question_options
 from trace_prov.cli.output import Reporter, console, printable, to_line
 from trace_prov.derive import Question
-from trace_prov.derive.engines import ENGINES, Derive, engine_named
+from trace_prov.derive.engines import Derive, engine_named
 from trace_prov.explain import explain as explain_finding
 from trace_prov.finding import Finding, NotApplicable, Status, to_json
 from trace_prov.load import load_paths
@@ -31,7 +33,7 @@ Row = tuple[Run, Finding | NotApplicable]
 @click.command()
 @log_options
 @question_options
-@click.option("--engine", type=click.Choice(ENGINES), default="native", show_default=True, help="Who derives.")
+@engine_options
 @click.option(
     "--format",
     "form",
@@ -41,7 +43,13 @@ Row = tuple[Run, Finding | NotApplicable]
     help="How the findings are printed.",
 )
 def derive(
-    *, logs: tuple[Path, ...], from_format: str | None, max_bytes: int, question: Question, engine: str, form: str
+    *,
+    logs: tuple[Path, ...],
+    from_format: str | None,
+    max_bytes: int,
+    question: Question,
+    engine: AbstractContextManager[Derive],
+    form: str,
 ) -> None:
     """Derive findings: was the value in the request, which earlier records held it, which were cited.
 
@@ -50,7 +58,8 @@ def derive(
     """
     reporter = Reporter()
     runs = reporter.runs_of(load_paths(logs, format_name=from_format, max_bytes=max_bytes))
-    WRITERS[form](_findings(runs, engine_named(engine), question))
+    with engine as derive_run:
+        WRITERS[form](_findings(runs, derive_run, question))
     reporter.close()
 
 

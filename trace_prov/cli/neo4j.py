@@ -8,17 +8,19 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from trace_prov.cli.output import Reporter, console, printable, say, to_line
+from trace_prov.derive.engines import ENGINES, Derive, engine_named
 from trace_prov.errors import FormatError, SourceError, UsageError
 from trace_prov.load import load_paths
 from trace_prov.source import DEFAULT_MAX_BYTES
@@ -42,7 +44,7 @@ def require_driver() -> None:
 def server_options(command: Command) -> Command:
     """--uri, --user, --password-file and --database, handed on as `target`, a function that tells the server."""
 
-    @click.option("--uri", envvar="NEO4J_URI", show_envvar=True, help="Address of the server: bolt://localhost:7687.")
+    @click.option("--uri", envvar="NEO4J_URI", show_envvar=True, help="Address, such as bolt://localhost:7687.")
     @click.option("--user", envvar="NEO4J_USERNAME", show_envvar=True, default="neo4j", show_default=True)
     @click.option(
         "--password-file", type=PATHS, help="File with the password; else NEO4J_PASSWORD, else it is asked for."
@@ -55,6 +57,44 @@ def server_options(command: Command) -> Command:
         return command(*args, target=functools.partial(server, uri, user, password_file, database), **kwargs)
 
     return with_target
+
+
+def engine_options(command: Command) -> Command:
+    """--engine, and which server for `cypher`; handed on as `engine`, a context that gives the deriving function."""
+
+    @click.option("--engine", type=click.Choice(ENGINES), default="native", show_default=True, help="Who derives.")
+    @click.option("--uri", envvar="NEO4J_URI", show_envvar=True, help="For cypher: a server; else it is embedded.")
+    @click.option("--user", envvar="NEO4J_USERNAME", default="neo4j", show_default=True, show_envvar=True)
+    @click.option("--password-file", type=PATHS, help="File with the password; else NEO4J_PASSWORD, else asked for.")
+    @click.option("--database", envvar="NEO4J_DATABASE", default="neo4j", show_default=True, show_envvar=True)
+    @click.pass_context
+    @functools.wraps(command)
+    def with_engine(
+        context: click.Context,
+        /,
+        *args: Any,
+        engine: str,
+        uri: str | None,
+        user: str,
+        password_file: Path | None,
+        database: str,
+        **kwargs: Any,
+    ) -> Any:
+        if engine == "cypher":
+            target = None if uri is None else server(uri, user, password_file, database)
+            return command(*args, engine=_cypher_engine(target), **kwargs)
+        if context.get_parameter_source("uri") is ParameterSource.COMMANDLINE:
+            raise UsageError("--uri goes with --engine cypher")
+        return command(*args, engine=nullcontext(engine_named(engine)), **kwargs)
+
+    return with_engine
+
+
+def _cypher_engine(target: Target | None) -> AbstractContextManager[Derive]:
+    require_driver()
+    from trace_prov.neo4j.derive import cypher_engine
+
+    return cypher_engine(target)
 
 
 def server(uri: str | None, user: str, password_file: Path | None, database: str) -> Target:

@@ -11,11 +11,15 @@ from trace_prov.model import Run
 
 Derive = Callable[[Run, Question], Iterator[Finding | NotApplicable]]
 
-ENGINES = ("native", "sparql")
+#: `cypher` needs a server or the embedded engine, so it is opened by trace_prov.neo4j.derive.cypher_engine
+ENGINES = ("native", "sparql", "cypher")
 
 
 def engine_named(name: str) -> Derive:
-    """The function that derives; other engines than the native one are imported only when they are asked for."""
+    """The function that derives; other engines than the native one are imported only when they are asked for.
+
+    Not for `cypher`, which is a context (see ENGINES).
+    """
     if name == "native":
         return derive_natively
     assert name == "sparql"
