@@ -26,8 +26,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "neo4j": ("trace_prov.cli.neo4j", "neo4j"),
     "package": ("trace_prov.cli.package", "package"),
     "plan": ("trace_prov.cli.package_plan", "plan_package"),
+    "prove": ("trace_prov.cli.seal", "prove_"),
+    "seal": ("trace_prov.cli.seal", "seal"),
+    "seal-key": ("trace_prov.cli.seal", "seal_key"),
     "study": ("trace_prov.cli.study", "study"),
     "validate": ("trace_prov.cli.validate", "validate"),
+    "verify": ("trace_prov.cli.seal", "verify"),
     "watermark": ("trace_prov.cli.watermark", "watermark"),
 }
 

@@ -1,0 +1,102 @@
+"""One record proven without the others: its content, its salt and the way from its leaf to the signed root."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+from trace_prov.model import Run
+from trace_prov.seal.errors import SealError
+from trace_prov.seal.standalone import (
+    PREDICATE_TYPE,
+    RECORDS,
+    STATEMENT,
+    leaf_hash,
+    root_from_path,
+)
+from trace_prov.seal.statement import is_signed_by, parse_envelope
+from trace_prov.seal.tree import inclusion_path, salt_of
+from trace_prov.seal.units import units_of
+
+FORMAT = "trace-prov-proof 1"
+
+
+def prove(folder: Path, unit: str, *, log: Run | None = None, secret: bytes | None = None) -> dict[str, Any]:
+    """The proof that a unit is in the seal of a package.
+
+    A withheld unit needs the log that it stands in and the secret of the salts. Raises SealError when the unit is not
+    in the seal, or when it is withheld and these are not given or not the right ones.
+    """
+    envelope = parse_envelope(_read(folder / STATEMENT), STATEMENT)
+    leaves = parse_envelope(_read(folder / RECORDS), RECORDS)["leaves"]
+    hashes = [bytes.fromhex(leaf["leaf"]) for leaf in leaves]
+    shown = next((i for i, leaf in enumerate(leaves) if leaf.get("unit") == unit and "content" in leaf), None)
+    if shown is not None:
+        index, content, salt = shown, leaves[shown]["content"], bytes.fromhex(leaves[shown]["salt"])
+    elif log is None or secret is None:
+        hint = "a withheld record needs --log and --salt-secret"
+        raise SealError(str(folder), place=unit, expected="a record that the package shows", found="none", hint=hint)
+    else:
+        content = next((item.content for item in units_of(log) if item.name == unit), None)
+        if content is None:
+            raise SealError(str(folder), place=unit, expected="a record of the log", found="none")
+        salt = salt_of(secret, log.id, content)
+        leaf = leaf_hash(salt, content)
+        if leaf not in hashes:
+            found = "no such leaf"
+            raise SealError(str(folder), place=unit, expected="the leaf of this record in the seal", found=found)
+        index = hashes.index(leaf)
+    return {
+        "format": FORMAT,
+        "envelope": envelope,
+        "index": index,
+        "content": content,
+        "salt": salt.hex(),
+        "path": [step.hex() for step in inclusion_path(hashes, index)],
+    }
+
+
+def check_proof(data: bytes, source: str, key: Any) -> dict[str, Any]:
+    """The content that a proof proves; raises SealError when it does not hold."""
+    proof = parse_envelope(data, source)
+    try:
+        if proof["format"] != FORMAT:
+            raise SealError(source, expected=FORMAT, found=str(proof["format"]))
+        if not is_signed_by(proof["envelope"], key):
+            raise SealError(source, expected="a statement signed by this key", found="none")
+        statement = _payload(proof["envelope"])
+        if statement["predicateType"] != PREDICATE_TYPE:
+            raise SealError(source, expected=PREDICATE_TYPE, found=str(statement["predicateType"]))
+        records = statement["predicate"]["records"]
+        leaf = leaf_hash(bytes.fromhex(proof["salt"]), proof["content"])
+        path = [bytes.fromhex(step) for step in proof["path"]]
+        root = root_from_path(proof["index"], records["size"], leaf, path)
+        content: dict[str, Any] = proof["content"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise SealError(source, expected="a proof as trace-prov prove writes it", found=repr(error)) from None
+    if root is None or root.hex() != records["root"]:
+        raise SealError(source, expected="a path to the signed root", found="one that leads elsewhere")
+    return content
+
+
+def proof_bytes(proof: dict[str, Any]) -> bytes:
+    return json.dumps(proof, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def is_proof(path: Path) -> bool:
+    """Whether a file presents itself as a proof."""
+    return path.is_file() and FORMAT.encode() in path.read_bytes()[: 2**20]
+
+
+def _payload(envelope: dict[str, Any]) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(base64.b64decode(envelope["payload"], validate=True))
+    return value
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SealError(str(path), expected="a sealed package", found=error.strerror or str(error)) from None
