@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from trace_prov.model import Action, Argument, Content, Diagnostic, RecordedInput, RecordState, Run, Severity
@@ -21,6 +22,11 @@ _JSON = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(ODD_TEXTS, inner, max_size=3)),
     max_leaves=5,
 )
+
+
+def examples(count: int) -> settings:
+    """So many generated runs; drawing one takes long, which is no fault on a busy machine."""
+    return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -43,7 +49,10 @@ def _odd(draw: st.DrawFn, run: Run) -> Run:
         Diagnostic(draw(ODD_TEXTS), severity, draw(ODD_TEXTS), draw(ODD_TEXTS))
         for severity in draw(st.lists(st.sampled_from(Severity), max_size=2))
     )
-    turns = tuple(replace(turn, content=Content(draw(ODD_TEXTS), turn.content.state)) for turn in run.turns)
+    turns = tuple(
+        replace(turn, content=Content(draw(ODD_TEXTS))) if turn.content.text is not None else turn
+        for turn in run.turns
+    )
     source = replace(
         run.source,
         name=draw(ODD_TEXTS),

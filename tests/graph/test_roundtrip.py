@@ -7,7 +7,7 @@ from io import BytesIO
 
 import pyoxigraph
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trace_prov.errors import GraphError
@@ -16,12 +16,12 @@ from trace_prov.graph.read import run_from_nquads, run_from_quads
 from trace_prov.graph.write import quads_to_trig, run_to_nquads, run_to_quads, write_nquads
 from trace_prov.model import Run
 
-from .strategies import visible_runs
+from .strategies import examples, visible_runs
 
 N_QUADS = pyoxigraph.RdfFormat.N_QUADS
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(visible_runs())
 def test_a_run_comes_back_equal(run: Run) -> None:
     back = run_from_nquads(run_to_nquads(run))
@@ -30,7 +30,7 @@ def test_a_run_comes_back_equal(run: Run) -> None:
     assert [action.records for action in back.actions] == [action.records for action in run.actions]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(visible_runs(), st.randoms(use_true_random=False))
 def test_the_order_of_quads_does_not_matter(run: Run, random: object) -> None:
     quads = list(run_to_quads(run))
@@ -38,7 +38,7 @@ def test_the_order_of_quads_does_not_matter(run: Run, random: object) -> None:
     assert run_from_quads(quads) == run
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(visible_runs())
 def test_bytes_are_canonical_sorted_and_the_same_each_time(run: Run) -> None:
     data = run_to_nquads(run)
@@ -49,7 +49,7 @@ def test_bytes_are_canonical_sorted_and_the_same_each_time(run: Run) -> None:
     assert again == data
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(visible_runs())
 def test_every_iri_is_the_runs_and_plain_ascii(run: Run) -> None:
     for quad in run_to_quads(run):
@@ -62,13 +62,13 @@ def test_every_iri_is_the_runs_and_plain_ascii(run: Run) -> None:
             assert quad.object.value.isascii()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(visible_runs())
 def test_no_derivation_is_ever_stated(run: Run) -> None:
     assert b"wasDerivedFrom" not in run_to_nquads(run)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(visible_runs())
 def test_what_the_agent_wrote_stays_in_its_bundle(run: Run) -> None:
     claims = {"Account", "Note", "Basis", "Citation", "accountText", "noteText", "basisText", "basisState"}
@@ -85,14 +85,14 @@ def test_what_the_agent_wrote_stays_in_its_bundle(run: Run) -> None:
                 assert in_bundle
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(visible_runs())
 def test_trig_holds_the_same_quads(run: Run) -> None:
     trig = quads_to_trig(run_to_quads(run))
     assert set(pyoxigraph.parse(trig, format=pyoxigraph.RdfFormat.TRIG)) == set(run_to_quads(run))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(visible_runs())
 def test_runs_are_streamed_one_after_the_other(run: Run) -> None:
     other = replace(run, id=f"urn:trace-prov:run:{'f' * 32}")

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trace_prov.derive import Question
@@ -17,7 +17,7 @@ from trace_prov.graph.store import TraceStore
 from trace_prov.load import load_paths
 from trace_prov.model import Run
 
-from ..graph.strategies import visible_runs
+from ..graph.strategies import examples, visible_runs
 from ..strategies import LITERALS, runs
 
 DATA = Path(__file__).parent.parent / "data"
@@ -40,13 +40,13 @@ def questions(literals: st.SearchStrategy[str]) -> st.SearchStrategy[Question]:
     )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(runs(hidden=True), questions(st.sampled_from(LITERALS)))
 def test_both_engines_agree_on_what_logs_and_packages_show(run: Run, question: Question) -> None:
     assert list(derive_run(run, question)) == list(derive_natively(run, question))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(visible_runs(), questions(st.sampled_from(["a", " ", "\ud800", "\U0010f000", "\x00", "é"])))
 def test_both_engines_agree_on_odd_texts(run: Run, question: Question) -> None:
     assert list(derive_run(run, question)) == list(derive_natively(run, question))

@@ -8,6 +8,7 @@ occurs in another exactly when the written one occurs in the written other: SPAR
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 _DIGITS = 0x10F000
@@ -45,3 +46,8 @@ def quoted(text: str) -> str:
     if not escaped.isprintable():
         escaped = _CONTROL.sub(lambda match: _NAMED.get(match[0]) or f"\\u{ord(match[0]):04X}", escaped)
     return f'"{escaped}"'
+
+
+def sha256_of(text: str) -> str:
+    """SHA-256 of a text in UTF-8, lone surrogates as the three bytes they would have there; lower-case hex."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

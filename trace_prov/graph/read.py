@@ -15,7 +15,7 @@ import pyoxigraph
 
 from trace_prov.errors import GraphError
 from trace_prov.graph import iris
-from trace_prov.graph.literals import from_rdf
+from trace_prov.graph.literals import from_rdf, sha256_of
 from trace_prov.model import (
     Account,
     Action,
@@ -236,6 +236,7 @@ def _result(nodes: _Nodes, node: str) -> Result:
         elements = ()
     else:
         whole = text if text is not None else nodes.get(node, "wholeText")
+    _check_sha256(nodes, node, whole)
     state = RecordState(nodes.state(node, "state"))
     declarations = nodes.ordered(nodes.all(node, "declares"))
     return Result(
@@ -246,3 +247,13 @@ def _result(nodes: _Nodes, node: str) -> Result:
         elements=elements if given or (elements and start is None) else None,
         declared=tuple(Locator.parse(nodes.one(declared, "declaresLocator")) for declared in declarations),
     )
+
+
+def _check_sha256(nodes: _Nodes, node: str, text: str | None) -> None:
+    """The text of a result must be the one that was hashed when the graph was written."""
+    stated = nodes.get(node, "sha256")
+    if stated is None or text is None:
+        return
+    found = sha256_of(text)
+    if stated != found:
+        raise GraphError(node, place="trace:sha256", expected=stated, found=f"a text with SHA-256 {found}")

@@ -7,7 +7,7 @@ mistaken for one. Writers have the store alone, readers share it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import pyoxigraph
 
-from trace_prov.errors import SourceError, UsageError
+from trace_prov.errors import GraphError, SourceError, UsageError
 from trace_prov.graph import iris
 from trace_prov.graph.queryfiles import query as query_named
 from trace_prov.graph.read import run_from_quads
@@ -39,17 +39,21 @@ BATCH_BYTES = 32 * 2**20
 
 Term = pyoxigraph.NamedNode | pyoxigraph.BlankNode | pyoxigraph.Literal
 Answer = pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean | pyoxigraph.QueryTriples
-#: Looks at the N-Quads of a batch before it is stored; raises GraphError when a graph is not well formed.
-Check = Callable[[bytes], None]
+#: Looks at the graphs of a batch before they are stored; tells which are not well formed, and why.
+Check = Callable[[Sequence[bytes]], Mapping[int, GraphError]]
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A run that was handed to the store; `new` is False when the store held it already, and nothing changed."""
+    """A run that was handed to the store.
+
+    `new` is False when the store held it already, and nothing changed. With an `error` the run is not stored.
+    """
 
     run: str
     log: str
     new: bool
+    error: GraphError | None = None
 
 
 class TraceStore:
@@ -124,32 +128,33 @@ class TraceStore:
     def add(self, runs: Iterable[Run], check: Check | None = None) -> Iterator[Added]:
         """Store runs, checked first if a check is given; a run that is already there is left as it is.
 
-        Yields what became of each run, when its batch is stored. Raises GraphError from the check; the batches
-        before stay stored.
+        Yields what became of each run once its batch is stored, in their order.
         """
-        batch: list[Added] = []
-        data: list[bytes] = []
+        batch: list[tuple[Run, bytes | None]] = []
         names: set[str] = set()
+        size = 0
         for run in runs:
             new = run.id not in names and run.id not in self
-            batch.append(Added(run.id, run.source.name, new))
-            if new:
-                names.add(run.id)
-                data.append(run_to_nquads(run))
-            if len(batch) >= BATCH_RUNS or sum(map(len, data)) >= BATCH_BYTES:
-                self._store(data, check)
-                yield from batch
-                batch, data, names = [], [], set()
-        self._store(data, check)
-        yield from batch
+            data = run_to_nquads(run) if new else None
+            names.add(run.id)
+            batch.append((run, data))
+            size += len(data or b"")
+            if len(batch) >= BATCH_RUNS or size >= BATCH_BYTES:
+                yield from self._store(batch, check)
+                batch, names, size = [], set(), 0
+        yield from self._store(batch, check)
 
-    def _store(self, data: list[bytes], check: Check | None) -> None:
-        quads = b"".join(data)
-        if not quads:
-            return
-        if check is not None:
-            check(quads)
-        self.database.bulk_load(quads, format=_N_QUADS)
+    def _store(self, batch: list[tuple[Run, bytes | None]], check: Check | None) -> list[Added]:
+        graphs = [data for _, data in batch if data is not None]
+        errors = {} if check is None else check(graphs)
+        sound = b"".join(data for index, data in enumerate(graphs) if index not in errors)
+        if sound:
+            self.database.bulk_load(sound, format=_N_QUADS)
+        outcomes = iter(errors.get(index) for index in range(len(graphs)))
+        return [
+            Added(run.id, run.source.name, data is not None, None if data is None else next(outcomes))
+            for run, data in batch
+        ]
 
     def __contains__(self, run: str) -> bool:
         return self.database.contains_named_graph(pyoxigraph.NamedNode(run))

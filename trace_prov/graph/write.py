@@ -6,7 +6,6 @@ agent, what the agent wrote of it. Nothing the agent claims and no match of a te
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from io import BytesIO
 import pyoxigraph
 
 from trace_prov.graph import iris
-from trace_prov.graph.literals import quoted, to_rdf
+from trace_prov.graph.literals import quoted, sha256_of, to_rdf
 from trace_prov.model import (
     Account,
     Action,
@@ -142,6 +141,7 @@ def _run(graph: _Graph, run: Run) -> None:
     for turn, locator in zip(run.turns, run.turn_locators, strict=True):
         node = iris.record(run.id, locator)
         graph.types(node, "RequestTurn", "Record", _PROV["Entity"])
+        graph.link(run.id, "hasTurn", node)
         graph.number(node, "number", turn.number)
         graph.number(node, "afterStep", turn.after_step)
         graph.link(node, _PROV["wasAttributedTo"], user)
@@ -293,7 +293,7 @@ def _result(graph: _Graph, owner: str, action: Action, result: Result) -> None:
         graph.text(declaration, "declaresLocator", str(locator))
     text = result.content.text
     if text is not None:
-        graph.text(node, "sha256", hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+        graph.text(node, "sha256", sha256_of(text))
     if result.content.state is not RecordState.ABSENT:
         graph.link(node, _PROV["wasGeneratedBy"], owner)
     records = action.records
