@@ -15,24 +15,22 @@ from __future__ import annotations
 
 import re
 
-# Printable characters that no YAML rule treats in its own way, without what ends a plain scalar or a quote.
-_OTHER = "\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
-_PLAIN_CHAR = f'[ -"$-9;-~{_OTHER}]'  # neither `:` nor `#`
-_SINGLE_CHAR = f"[ -&(-~{_OTHER}]"
-_DOUBLE_CHAR = f"[ !#-\\[\\]-~{_OTHER}]"
+# Anything but line feeds and printable characters that no YAML rule treats in its own way. Asked once for a text, so
+# that the classes below can be small: a large class in many places makes a regular expression slow to compile.
+_UNUSUAL = re.compile("[^\n -~\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
+_PLAIN_CHAR = r"[^\n:#]"
+_PLAIN_START = r"[A-Za-z0-9_/().+$=<;~^\x80-\U0010ffff]"
 _INNER_MARK = r"[:#](?<=[^ ][:#])(?=[^ \n])"
 _PLAIN_REST = f"{_PLAIN_CHAR}*+(?:{_INNER_MARK}{_PLAIN_CHAR}*+)*+"
-_PLAIN = f"[A-Za-z0-9_/().+$=<;~^{_OTHER}]{_PLAIN_REST}(?:\\n+ {{4,}}(?! ){_PLAIN_CHAR}{_PLAIN_REST})*+"
+_PLAIN = f"{_PLAIN_START}{_PLAIN_REST}(?:\\n+ {{4,}}(?! ){_PLAIN_CHAR}{_PLAIN_REST})*+"
 _NEXT_LINE = r"\n+ {4,}(?=[^ \n])"
-_SINGLE = f"'(?:{_SINGLE_CHAR}++|''|{_NEXT_LINE})*+'"
+_SINGLE = f"'(?:[^\\n']++|''|{_NEXT_LINE})*+'"
 _ESCAPE = r"\\(?:[0abtnvfre \"/\\N_LP]|x[0-9A-Fa-f]{2}|u(?![dD][89A-Fa-f])[0-9A-Fa-f]{4}|\n {4,}(?=[^ \n]))"
-_DOUBLE = f'"(?:{_DOUBLE_CHAR}++|{_ESCAPE}|{_NEXT_LINE})*+"'
+_DOUBLE = f'"(?:[^\\n"\\\\]++|{_ESCAPE}|{_NEXT_LINE})*+"'
 _SCALAR = f"(?:{_SINGLE}|{_DOUBLE}|\\[\\]|\\{{\\}}|{_PLAIN})"
 # One line each: at their depth a line with four blanks would be the next key.
-_LINE_SCALAR = (
-    f"(?:'(?:{_SINGLE_CHAR}++|'')*+'|\"{_DOUBLE_CHAR}*+\"|\\[\\]|\\{{\\}}|[A-Za-z0-9_/().+$=<;~^{_OTHER}]{_PLAIN_REST})"
-)
+_LINE_SCALAR = f"(?:'(?:[^\\n']++|'')*+'|\"[^\\n\"\\\\]*+\"|\\[\\]|\\{{\\}}|{_PLAIN_START}{_PLAIN_REST})"
 _INNER_PAIR = f"\\n    [A-Za-z_][A-Za-z0-9_.@]{{0,63}}: {_LINE_SCALAR}(?=\\n|\\Z)"
 _PAIR = f"[A-Za-z_][A-Za-z0-9_]{{0,63}}:(?: {_SCALAR}|(?:\\n  - {_SCALAR}(?=\\n|\\Z))++|(?:{_INNER_PAIR})++|)"
 _ITEM = f"- (?:{_PAIR}(?:\\n  {_PAIR})*+(?=\\n|\\Z)|{_SCALAR}(?=\\n|\\Z))"
@@ -41,7 +39,7 @@ _LIST = re.compile(f"{_ITEM}(?:\\n{_ITEM})*+\\n?")
 
 def common_list(text: str) -> list[str] | None:
     """The slices of a list in the common form, from each dash to before the next; None for any other text."""
-    if not text.startswith("- ") or _LIST.fullmatch(text) is None:
+    if not text.startswith("- ") or _UNUSUAL.search(text) is not None or _LIST.fullmatch(text) is None:
         return None
     first, *rest = text.split("\n- ")
     lines = [first, *("- " + item for item in rest)]

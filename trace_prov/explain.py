@@ -87,8 +87,7 @@ def _explain_cited(run: Run, action: Action, finding: Finding) -> Iterator[str]:
             "" if finding.q2.locators else "; no record holds the literal, so the set is empty"
         )
     for binding in answer.bindings:
-        held = any(binding.locator.covers(match.locator) for match in finding.q2.matches)
-        yield f"{binding.local_id} -> {binding.locator}: {'holds the literal' if held else 'does not hold the literal'}"
+        yield f"{binding.local_id} -> {binding.locator}: {_said_of(binding.locator, run, action, finding.q2)}"
     if answer.dangling:
         yield f"dangling: {_list(answer.dangling)} has no row in the complete table and names nothing"
     if answer.unbound:
@@ -102,6 +101,20 @@ def _explain_cited(run: Run, action: Action, finding: Finding) -> Iterator[str]:
         )
     else:
         yield f"cited and holding the literal: {_list(str(locator) for locator in answer.locators or ())}"
+
+
+def _said_of(locator: Locator, run: Run, action: Action, answer: RecordsAnswer) -> str:
+    """What a record that the Basis names has to do with the literal."""
+    if any(locator.covers(match.locator) for match in answer.matches):
+        return "holds the literal"
+    if answer.bounds is not None and any(
+        locator.covers(hidden) or hidden.covers(locator) for hidden in answer.bounds.possible
+    ):
+        return "cannot be read, so it may hold the literal"
+    earlier = {record.locator for record in run.records_before(action)}
+    if locator.is_request or any(locator.covers(record) for record in earlier):
+        return "does not hold the literal" if not locator.is_request else "the request, no tool result"
+    return "not delivered before this action"
 
 
 def _leads(run: Run, action: Action, literal: str, answer: RecordsAnswer) -> Iterator[str]:

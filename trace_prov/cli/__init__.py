@@ -11,7 +11,7 @@ import importlib
 import click
 
 from trace_prov import __version__
-from trace_prov.errors import TraceProvError
+from trace_prov.errors import TraceProvError, UsageError
 
 #: command name -> (module, attribute); adding a command adds one line here and one file beside this one.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -23,10 +23,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("trace_prov.cli.derive", "explain"),
     "export": ("trace_prov.cli.export", "export"),
     "import": ("trace_prov.cli.importing", "import_"),
+    "load": ("trace_prov.cli.store", "load"),
     "neo4j": ("trace_prov.cli.neo4j", "neo4j"),
     "package": ("trace_prov.cli.package", "package"),
     "plan": ("trace_prov.cli.package_plan", "plan_package"),
     "prove": ("trace_prov.cli.seal", "prove_"),
+    "query": ("trace_prov.cli.store", "query"),
     "seal": ("trace_prov.cli.seal", "seal"),
     "seal-key": ("trace_prov.cli.seal", "seal_key"),
     "study": ("trace_prov.cli.study", "study"),
@@ -48,7 +50,10 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, attribute = COMMANDS[cmd_name]
-        command = getattr(importlib.import_module(module), attribute)
+        try:
+            command = getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            return _not_installed(cmd_name, error)
         assert isinstance(command, click.Command)
         return command
 
@@ -57,7 +62,30 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except TraceProvError as error:
             click.echo(f"error: {error}", err=True)
-            ctx.exit(EXIT_BAD_INPUT)
+        except ModuleNotFoundError as error:
+            click.echo(f"error: {_missing(error)}", err=True)
+        raise SystemExit(EXIT_BAD_INPUT)
+
+
+def _missing(error: ModuleNotFoundError) -> str:
+    """What to install; a module of our own that is missing is our mistake and stays an exception."""
+    package = (error.name or "").split(".")[0]
+    if package in ("", "trace_prov"):
+        raise error
+    return f"this needs the package {package}, which an extra brings: pip install 'trace-prov[all]', or see the README"
+
+
+def _not_installed(name: str, error: ModuleNotFoundError) -> click.Command:
+    """Stands for a command whose optional packages are not installed, so that help still lists it."""
+    sentence = _missing(error)
+
+    @click.command(name, add_help_option=False, context_settings={"ignore_unknown_options": True})
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def stand_in(arguments: tuple[str, ...]) -> None:
+        raise UsageError(f"{name}: {sentence}")
+
+    stand_in.help = "(needs an optional package that is not installed)"
+    return stand_in
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
