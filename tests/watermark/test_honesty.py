@@ -75,8 +75,12 @@ def test_one_fixed_key_holds_its_level_only_with_deduplication() -> None:
     assert tally["deduplicated"].rate <= 0.03
 
 
-def test_many_keys_on_a_users_own_log_hold_the_level() -> None:
-    rows = many_keys(unmarked(6), SCHEME, keys=1500, seed=3)
+@pytest.mark.parametrize(
+    "scheme", [SCHEME, Scheme(q=0.3), Scheme(tally="index", null_keys=199), Scheme(natural_rule="parity")]
+)
+def test_many_keys_on_a_users_own_log_hold_the_level(scheme: Scheme) -> None:
+    rows = many_keys(unmarked(3, second=0.2), scheme, keys=600, seed=3)
+    assert {row.test for row in rows} >= {"selection", "tally", "joint"}
     for row in rows:
         assert stats.binomtest(row.hits, row.count, row.level, alternative="greater").pvalue > 1e-5
 

@@ -73,15 +73,33 @@ def aligned_test(
     if not observed:
         return AlignedResult(0.0, 0.0, None, 0.0)
     own = sum(float(log_ratio(y, b[None, :])[0]) for y, b in zip(observed, keys, strict=True))
-    if sum(len(y) * len(b) for y, b in zip(observed, keys, strict=True)) > MAX_CELLS:
-        return AlignedResult(own, min(0.0, -own), None, math.sqrt(2 * max(0.0, own)))
+    null = null_ratios(observed, null_keys, seed)
+    if null is None:
+        return AlignedResult(own, aligned_log_p(own, null), None, math.sqrt(2 * max(0.0, own)))
+    z = float((own - null.mean()) / null.std())
+    return AlignedResult(own, aligned_log_p(own, null), _permutation_p(own, null), z)
+
+
+def null_ratios(observed: Sequence[NDArray[np.int8]], null_keys: int, seed: int) -> NDArray[np.float64] | None:
+    """Return the pooled log ratios of `null_keys` random keys, sorted; None when the log is too long for that."""
+    if sum(len(y) * key_length(len(y)) for y in observed) > MAX_CELLS:
+        return None
     rng = np.random.default_rng(seed)
     null = np.zeros(null_keys)
-    for y, b in zip(observed, keys, strict=True):
-        null += log_ratio(y, rng.integers(0, 2, (null_keys, len(b)), dtype=np.int8))
-    share = (1 + int(np.count_nonzero(null >= own))) / (null_keys + 1)
-    log_p = min(0.0, math.log(2) + min(math.log(share), -own))
-    return AlignedResult(own, log_p, share, float((own - null.mean()) / null.std()))
+    for y in observed:
+        null += log_ratio(y, rng.integers(0, 2, (null_keys, key_length(len(y))), dtype=np.int8))
+    return np.sort(null)
+
+
+def _permutation_p(own: float, null: NDArray[np.float64]) -> float:
+    return float(1 + len(null) - np.searchsorted(null, own, side="left")) / (len(null) + 1)
+
+
+def aligned_log_p(own: float, null: NDArray[np.float64] | None) -> float:
+    """Return ln p of a pooled log ratio by the fixed rule."""
+    if null is None:
+        return min(0.0, -own)
+    return min(0.0, math.log(2) + min(math.log(_permutation_p(own, null)), -own))
 
 
 def best_path(observed: NDArray[np.int8], keys: NDArray[np.int8]) -> list[int | None]:

@@ -21,7 +21,7 @@ from trace_prov.watermark.consistency import check_alignment, check_log, check_r
 from trace_prov.watermark.context import index_message
 from trace_prov.watermark.keys import Keys
 from trace_prov.watermark.power import power_of_log
-from trace_prov.watermark.prepare import Channel, Prepared, in_fixed_order, prepare
+from trace_prov.watermark.prepare import Channel, Prepared, aligned_runs, in_fixed_order, prepare
 from trace_prov.watermark.prf import units
 from trace_prov.watermark.scheme import Scheme
 from trace_prov.watermark.stats import gamma_log_sf, joint_log_p, log_likelihood_ratio, match_log_sf, match_moments
@@ -83,17 +83,11 @@ def _tally_result(pool: Prepared, bits: NDArray[np.int8]) -> ChannelResult:
 
 def aligned_bits(pool: Prepared, keys: Keys) -> list[tuple[int, NDArray[np.int8], NDArray[np.int8]]]:
     """Return (run, observed bits, key bits) of each run with its own salt, for the index-keyed tally."""
-    firsts: dict[int, int] = {}
-    for position, (run, _) in enumerate(pool.tally.places):
-        firsts.setdefault(run, position)
-    edges = [*firsts.values(), len(pool.tally.places)]
+    numbers = list(dict.fromkeys(number for number, _ in pool.tally.places))
     rows = []
-    for (run, first), end in zip(firsts.items(), edges[1:], strict=True):
-        observed = pool.bits[first:end]
-        salt = pool.tally_salts[run] if pool.scheme.tally_salted else None
-        length = key_length(len(observed))
-        key_bits = units(keys.k2, [index_message(salt, index) for index in range(length)]) < pool.scheme.q
-        rows.append((run, observed, key_bits.astype(np.int8)))
+    for number, (salt, observed) in zip(numbers, aligned_runs(pool), strict=True):
+        messages = [index_message(salt, index) for index in range(key_length(len(observed)))]
+        rows.append((number, observed, (units(keys.k2, messages) < pool.scheme.q).astype(np.int8)))
     return rows
 
 

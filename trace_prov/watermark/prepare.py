@@ -188,3 +188,12 @@ def _tally(runs: Sequence[Run], scheme: Scheme, salts: Sequence[str | None], nai
             channel.contexts.append(message[3:])
             bits.append(observed_bit(scheme, group))
     return channel, bits
+
+
+def aligned_runs(pool: Prepared) -> list[tuple[str | None, NDArray[np.int8]]]:
+    """Return (salt, observed bits) of each run that the index-keyed tally tests, in order."""
+    bits: dict[int, list[int]] = {}
+    for (number, _), bit in zip(pool.tally.places, pool.bits.tolist(), strict=True):
+        bits.setdefault(number, []).append(bit)
+    salted = pool.scheme.tally_salted
+    return [(pool.tally_salts[n] if salted else None, np.array(b, dtype=np.int8)) for n, b in bits.items()]
