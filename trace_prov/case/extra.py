@@ -202,12 +202,15 @@ def _relationship_kinds(data: Triples, ontology: Ontology) -> Iterator[Finding]:
 def _surroundings(data: Triples) -> Iterator[Finding]:
     if data.by_subject and not data.subjects(RDF.type, CORE.Bundle):
         yield Finding(WARNING, "bundle", "the file", "there is no uco-core:Bundle around the content")
-    used: dict[str, int] = defaultdict(int)
+    used: dict[str, list[str]] = defaultdict(list)
     for properties in data.by_subject.values():
         for predicate, objects in properties.items():
-            for term in objects if predicate == RDF.type else [predicate] * len(objects):
-                if not str(term).startswith(KNOWN_NAMESPACES):
-                    used[str(term)] += 1
-    for foreign, count in sorted(used.items()):
-        message = f"{foreign} is used {count} times; terms of other namespaces are not checked"
+            for term in map(str, objects if predicate == RDF.type else [predicate]):
+                if not term.startswith(KNOWN_NAMESPACES):
+                    local = re.split(r"[#/:]", term)[-1]
+                    used[term.removesuffix(local)].append(local)
+    for foreign, names in sorted(used.items()):
+        terms = sorted(set(names))
+        shown = ", ".join(terms[:5]) + (", …" if len(terms) > 5 else "")
+        message = f"{len(names)} uses of {len(terms)} terms of {foreign}, which nothing checks: {shown}"
         yield Finding(WARNING, "foreign-terms", "the file", message)
