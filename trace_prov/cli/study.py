@@ -15,7 +15,6 @@ from rich.text import Text
 
 from trace_prov.cli.corpus import STUDY as STUDY_CORPUS
 from trace_prov.cli.output import console, printable
-from trace_prov.package.condition import BUILT_IN
 from trace_prov.study.folder import StudyFolder
 from trace_prov.study.policies import POLICIES, PREFIX
 from trace_prov.study.prepare import StudyPlan, prepare
@@ -25,14 +24,14 @@ from trace_prov.study.report import write_report
 from trace_prov.study.results import Result, results_of, write_scores
 from trace_prov.study.tables import Results, Table, change_table, exact_table, score_table
 
-#: Readers that need no model: one without error and one for each kind of error.
+#: Readers that need no model, one for each kind of error.
 OFFLINE_READERS = (
-    "sim/perfect",
     "sim/guess-order",
     "sim/copy-h",
     "sim/over-abstain:0.3",
     "sim/extra-locator:0.2",
     "sim/drop-locator:0.2",
+    "sim/blind-matcher:0.2",
 )
 
 _OUT = click.argument("study", type=click.Path(path_type=Path, file_okay=False, exists=True))
@@ -82,25 +81,26 @@ def run(
     """Run a study: packages from LOGS, questions to the readers, scores, report.
 
     LOGS are files or folders of agent logs; without any, a corpus of scripted agents is made first, so that the whole
-    study runs offline. The same command goes on after an interruption and never asks again what was answered.
+    study runs offline. The same command goes on after an interruption and never asks again what was answered; what
+    it leaves out is taken from the study in the folder.
     """
-    readers = readers or OFFLINE_READERS
+    folder = StudyFolder(out)
+    known = tuple(folder.require()["readers"]) if folder.manifest.exists() else ()
+    readers = readers or known or OFFLINE_READERS
     for reader in readers:
         check_reader(reader)
-    folder = StudyFolder(out)
     with _progress() as progress:
         if not logs and not folder.manifest.exists():
             logs = (_made_corpus(out, progress),)
         bar = progress.add_task("packages", total=None)
-        plan = StudyPlan(logs, conditions or tuple(BUILT_IN), cases)
+        plan = StudyPlan(logs, conditions, cases)
         manifest = prepare(plan, folder, on_case=partial(progress.advance, bar))
         progress.update(bar, total=manifest["cases"], completed=manifest["cases"])
+        options = {reader: _pinned(folder, reader, model_base_url) for reader in readers}
         for reader in readers:
-            options = ModelOptions(model_base_url)
-            _pin_reader(folder, reader, options)
             left = len(open_questions(folder, reader, retry_failed=retry_failed))
             bar = progress.add_task(Text(printable(reader, 40)).plain, total=left)
-            ask(folder, reader, options, retry_failed=retry_failed, on_answer=partial(progress.advance, bar))
+            ask(folder, reader, options[reader], retry_failed=retry_failed, on_answer=partial(progress.advance, bar))
     results = _scored(folder, ())
     page = write_report(folder, results)
     _show(folder, results)
@@ -117,11 +117,14 @@ def _made_corpus(out: Path, progress: Progress) -> Path:
     return out / "corpus" / RUNS_FOLDER
 
 
-def _pin_reader(folder: StudyFolder, reader: str, options: ModelOptions) -> None:
-    """Note the reader in the manifest; an address is kept without the credentials that it may hold."""
+def _pinned(folder: StudyFolder, reader: str, base_url: str | None) -> ModelOptions:
+    """How the reader is reached, noted in the manifest; an address is kept without credentials that it may hold."""
     manifest = folder.require()
-    manifest["readers"][reader] = {"base_url": _without_credentials(options.base_url)}
+    noted = manifest["readers"].setdefault(reader, {"base_url": None})
+    if base_url is not None:
+        noted["base_url"] = _without_credentials(base_url)
     folder.write_manifest(manifest)
+    return ModelOptions(base_url or noted["base_url"])
 
 
 def _without_credentials(url: str | None) -> str | None:

@@ -6,6 +6,7 @@ response under way, and says so. What is answered, failed or too long is never a
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from trace_prov.errors import FormatError
+from trace_prov.errors import FormatError, UsageError
 
 Key = tuple[str, str]
 
@@ -80,18 +81,24 @@ def _entry(body: dict[str, Any]) -> Entry:
 
 
 class Journal:
-    """Appends to a reader's journal; each line is on disk before the next thing happens."""
+    """Appends to a reader's journal, alone; a response is on disk before the next question is asked."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _drop_torn_line(path)
         self._file = path.open("ab")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise UsageError(f"{path}: another run is asking this reader; wait until it has ended") from None
+        _drop_torn_line(path)
 
     def add(self, entry: Entry) -> None:
         body = {name: value for name, value in asdict(entry).items() if value is not None}
         self._file.write(json.dumps(body).encode("ascii") + b"\n")
         self._file.flush()
-        os.fsync(self._file.fileno())
+        if entry.closes:
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         self._file.close()

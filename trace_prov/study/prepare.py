@@ -22,7 +22,7 @@ from trace_prov.model import Run
 from trace_prov.package.bag import read_package, write_package
 from trace_prov.package.build import build, case_id
 from trace_prov.package.comparator import finding_of
-from trace_prov.package.condition import BUILT_IN, condition_named
+from trace_prov.package.condition import BUILT_IN, Condition, condition_named
 from trace_prov.package.evidence import package_to_bytes
 from trace_prov.package.model import Package
 from trace_prov.study.answers import answers_of
@@ -44,11 +44,18 @@ MANIFEST_FORMAT = "trace-prov-study 1"
 
 @dataclass(frozen=True, slots=True)
 class StudyPlan:
-    """What a study asks: its logs, the conditions, and how many cases at most (None: all)."""
+    """What a study asks: its logs, the conditions (none: the built-in ones), how many cases at most (None: all).
 
-    logs: tuple[Path, ...]
-    conditions: tuple[str, ...] = tuple(BUILT_IN)
+    What is left out when a study is there already is taken from it.
+    """
+
+    logs: tuple[Path, ...] = ()
+    conditions: tuple[str, ...] = ()
     cases: int | None = None
+
+    @property
+    def shown(self) -> tuple[Condition, ...]:
+        return tuple(condition_named(name) for name in self.conditions or BUILT_IN)
 
 
 def prepare(plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[], None] = lambda: None) -> dict[str, Any]:
@@ -57,10 +64,10 @@ def prepare(plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[], None]
     A folder that was prepared from other logs or for other conditions is refused with UsageError: answers to
     different questions never mix.
     """
-    conditions = tuple(condition_named(name).name for name in plan.conditions)
+    shown = plan.shown
     if folder.manifest.exists():
         manifest = folder.require()
-        _refuse_other_plan(manifest, plan, conditions, folder)
+        _refuse_other_plan(manifest, plan, folder)
         return manifest
     folder.path.mkdir(parents=True, exist_ok=True)
     runs, inventory = _applicable(plan)
@@ -69,7 +76,7 @@ def prepare(plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[], None]
     prompt = count_tokens(INSTRUCTIONS)
     cases, questions, supported, compared = [], [], [], []
     for run in runs:
-        case, packages = _packages(run, plan)
+        case, packages = _packages(run, shown)
         cases.append(case)
         for condition, package in packages.items():
             where = folder.package(case.id, condition)
@@ -86,7 +93,7 @@ def prepare(plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[], None]
     folder.write_answers("supported", supported)
     folder.write_answers("comparator", compared)
     write_lines(folder.path / "inventory.jsonl", inventory)
-    manifest = _manifest(plan, conditions, cases, ordered)
+    manifest = _manifest(plan, [condition.name for condition in shown], cases, ordered)
     folder.write_manifest(manifest)  # last: a folder with a manifest is complete
     return manifest
 
@@ -130,11 +137,8 @@ def choose_cases(cases: Iterable[str], count: int | None) -> list[str]:
     return sorted(by_hash[:count])
 
 
-def _packages(run: Run, plan: StudyPlan) -> tuple[Case, dict[str, Package]]:
-    packages = {}
-    for name in plan.conditions:
-        condition = condition_named(name)
-        packages[condition.name] = _built(run, name)
+def _packages(run: Run, conditions: Iterable[Condition]) -> tuple[Case, dict[str, Package]]:
+    packages = {condition.name: _built(run, condition) for condition in conditions}
     (finding,) = derive(run)
     assert isinstance(finding, Finding)
     case = Case(
@@ -150,16 +154,16 @@ def _packages(run: Run, plan: StudyPlan) -> tuple[Case, dict[str, Package]]:
     return case, packages
 
 
-def _built(run: Run, condition: str) -> Package:
-    built = build(run, condition_named(condition))
+def _built(run: Run, condition: Condition) -> Package:
+    built = build(run, condition)
     if isinstance(built, NotApplicable):
-        raise UsageError(f"{run.source.name}: no package under {condition}: {built.reason}")
+        raise UsageError(f"{run.source.name}: no package under {condition.name}: {built.reason}")
     return built.package
 
 
 def needs_table(run: Run) -> bool:
     """The stratum of a case: whether Q3 is open without the table and answered with it."""
-    without, with_table = (finding_of(_built(run, condition)).q3 for condition in ("C00", "C10"))
+    without, with_table = (finding_of(_built(run, BUILT_IN[name])).q3 for name in ("C00", "C10"))
     return without.status is Status.ABSTAIN and with_table.status is not Status.ABSTAIN
 
 
@@ -197,14 +201,15 @@ def _versions() -> Iterator[tuple[str, str]]:
             continue
 
 
-def _refuse_other_plan(
-    manifest: dict[str, Any], plan: StudyPlan, conditions: Sequence[str], folder: StudyFolder
-) -> None:
+def _refuse_other_plan(manifest: dict[str, Any], plan: StudyPlan, folder: StudyFolder) -> None:
     """Raises UsageError where the folder holds a study of something else."""
-    asked: dict[str, Any] = {"conditions": list(conditions), "cases_at_most": plan.cases}
-    asked["instructions_sha256"] = hashlib.sha256(INSTRUCTIONS.encode()).hexdigest()
+    asked: dict[str, Any] = {"instructions_sha256": hashlib.sha256(INSTRUCTIONS.encode()).hexdigest()}
     if plan.logs:
         asked["logs"] = [str(path) for path in plan.logs]
+    if plan.conditions:
+        asked["conditions"] = [condition.name for condition in plan.shown]
+    if plan.cases is not None:
+        asked["cases_at_most"] = plan.cases
     for name, value in asked.items():
         if manifest.get(name) != value:
             raise UsageError(

@@ -121,7 +121,9 @@ class _Keeper:
 
     def failed(self, question: Question, error: Exception) -> None:
         self.failures += 1
-        self.last_error = f"{type(error).__name__}: {error}"
+        # Inspect's retry loop, though it makes one attempt only, wraps what the provider said.
+        said = getattr(getattr(error, "last_attempt", None), "exception", lambda: None)() or error
+        self.last_error = f"{type(said).__name__}: {said}"
         self._close(_entry(question, Event.FAILED, error=self.last_error))
 
     def _close(self, entry: Entry) -> None:
@@ -239,9 +241,18 @@ def model_named(reader: str, options: ModelOptions = ModelOptions()) -> Any:
         text = "Default output from mockllm/model"
         return get_model(reader, custom_outputs=_mock(reader, lambda message: text), memoize=False)
     try:
-        return get_model(reader, base_url=options.base_url, memoize=False)
+        model = get_model(reader, base_url=options.base_url, memoize=False)
     except Exception as error:  # Inspect raises what its providers raise: no package, no key, no such name
         raise UsageError(f"the reader {reader} cannot be used: {error}") from None
+    _without_client_retries(model.api)
+    return model
+
+
+def _without_client_retries(api: Any) -> None:
+    """Inspect's own retries are off by its settings; the clients of OpenAI and Anthropic have some of their own."""
+    if hasattr(getattr(api, "client", None), "max_retries"):
+        api.client.max_retries = 0
+        api.model_args["max_retries"] = 0  # for the client that Inspect makes anew when it starts
 
 
 def _mock(reader: str, answer: Callable[[str], str]) -> Callable[[Any, Any, Any, Any], Any]:
