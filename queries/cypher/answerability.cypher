@@ -17,9 +17,12 @@ OPTIONAL MATCH (basis)-[:CITES]->(citation)
 OPTIONAL MATCH (citation)-[:NAMES]->(binding)
 WITH r, a, basis, bindings, collect(DISTINCT binding.locator) AS named,
   count(DISTINCT citation.localId) AS cited, count(DISTINCT binding.localId) AS bound
-// open: the Basis may name any record of the run
-WITH r, a, basis, named,
-  basis.state IN ['withheld', 'malformed'] OR (bindings.state <> 'complete' AND cited > bound) AS open
+OPTIONAL MATCH (bindings)-[:HAS_ROW]->(row)
+WITH r, a, basis, bindings, named, cited, bound, collect(DISTINCT row.locator) AS issued
+// open: the Basis may name any record of the run; one that is withheld, any row of a complete table
+WITH r, a, basis, CASE WHEN basis.state = 'withheld' AND bindings.state = 'complete' THEN issued ELSE named END AS named,
+  basis.state = 'malformed' OR (basis.state = 'withheld' AND bindings.state <> 'complete')
+    OR (bindings.state <> 'complete' AND cited > bound) AS open
 UNWIND ['Q1', 'Q2', 'Q3'] AS question
 OPTIONAL MATCH (r)-[:HAS_TURN|HAS_ACTION|GAVE|HAS_ELEMENT*1..3]->(record)
 WHERE record.afterStep < a.step AND (question = 'Q1') = (record.locator STARTS WITH 'request.user')
@@ -34,13 +37,14 @@ WITH r, a, basis, named, open, question, record, literal, holds, coalesce(NOT ho
 OPTIONAL MATCH (record)-[:DECLARES]->(declaration)
 WITH r, a, basis, named, open, question, literal, holds, hidden,
   CASE WHEN hidden THEN coalesce(declaration.locator, record.locator) ELSE record.locator END AS locator
-// what of a hidden whole the Basis names
-OPTIONAL MATCH (basis)-[:CITES]->()-[:NAMES]->(part)
-WHERE question = 'Q3' AND hidden AND NOT open AND part.locator STARTS WITH (locator + '[')
+// what of a hidden whole the Basis names, or may name
+OPTIONAL MATCH (r)-[:HAS_TABLE]->()-[:HAS_ROW]->(part)
+WHERE question = 'Q3' AND hidden AND NOT open AND part.locator IN named AND part.locator STARTS WITH (locator + '[')
 WITH r, a, basis, question, literal, holds, hidden, locator, part.locator AS part, open,
   question <> 'Q3' OR any(name IN named WHERE locator = name OR locator STARTS WITH (name + '[')) AS counts
 WITH r, a, basis, question, literal,
-  collect(DISTINCT CASE WHEN holds AND counts THEN locator END) AS certain,
+  collect(DISTINCT CASE WHEN holds AND counts AND (question <> 'Q3' OR basis.state <> 'withheld')
+    THEN locator END) AS certain,
   collect(DISTINCT CASE WHEN (holds OR hidden) AND (counts OR open) THEN locator ELSE part END) AS visible
 // a run without any turn: its request is not to be seen
 WITH r, a, basis, question, literal, certain, CASE WHEN question = 'Q1'

@@ -156,12 +156,15 @@ def _cited_answer(
         Binding(local_id, Locator.parse(row["locator"])) for local_id, row in cited.items() if "locator" in row
     )
     unbound = _standing(cited, "unbound")
+    basis = _basis(basis_rows)
+    # A withheld Basis over a complete table can cite no more than Q3 has as possible.
+    within = q3.possible if basis.state is BasisState.WITHHELD else q2.possible
     needed = needed_for_cited(
         target.action,
-        _basis(basis_rows).state,
+        basis.state,
         table_complete=basis_rows[0]["tableState"] == TableState.COMPLETE,
-        matched=q2.certain,
-        hidden=q2.hidden,
+        matched=[locator for locator in q2.certain if locator in within],
+        hidden=[locator for locator in within if locator not in q2.certain],
         bound=[row.locator for row in bindings],
         unbound=unbound,
     )

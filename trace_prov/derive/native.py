@@ -118,6 +118,11 @@ def answer_cited(run: Run, action: Action, matches: list[Match], hidden: list[Lo
     if basis.state is BasisState.IDS:
         return _answer_ids(run, action, matches, hidden)
     held = [match.locator for match in matches]
+    if basis.state is BasisState.WITHHELD and run.table.state is TableState.COMPLETE:
+        # The Basis may cite any id that was issued, and an id of a complete table names what its row says.
+        named = [row.locator for row in run.table.rows]
+        held = [locator for locator in held if any(other.covers(locator) for other in named)]
+        hidden = list(part_bound(hidden, named))
     possible = _sorted([*held, *hidden])
     if basis.state is BasisState.MALFORMED and not possible:
         return _NO_RECORD

@@ -24,8 +24,11 @@ def binding_of(local_id: str) -> str:
 
 
 def needed_records(hidden: Iterable[Locator]) -> tuple[str, ...]:
-    """For Q1 and Q2: each hidden record may hold the literal while no other does, so all of them are needed."""
-    return tuple(str(locator) for locator in sorted(set(hidden)))
+    """Each hidden record may hold the literal while no other does, so all are needed, elements within their whole."""
+    wanted = sorted(set(hidden))
+    return tuple(
+        str(locator) for locator in wanted if locator.element == 0 or locator.is_request or locator.whole not in wanted
+    )
 
 
 def needed_for_cited(
@@ -59,8 +62,7 @@ def part_bound(hidden: Iterable[Locator], bound: Iterable[Locator]) -> Iterator[
     """What of the hidden locators the bound ones address; a hidden whole stands for any of its elements too."""
     bound = list(bound)
     for locator in hidden:
-        for other in bound:
-            if other.covers(locator):
-                yield locator
-            elif locator.covers(other):
-                yield other
+        if any(other.covers(locator) for other in bound):
+            yield locator
+        else:
+            yield from (other for other in bound if locator.covers(other))

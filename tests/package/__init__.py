@@ -1,0 +1,1 @@
+"""Evidence packages: conditions, contract, comparator, answerability, plans."""
