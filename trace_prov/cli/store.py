@@ -1,0 +1,258 @@
+"""`trace-prov load` and `trace-prov query`: run graphs in a store, and questions to it in SPARQL."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import click
+import pyoxigraph
+from rich.table import Table
+from rich.text import Text
+
+from trace_prov.cli.options import log_options
+from trace_prov.cli.output import Reporter, console, printable, say, to_line
+from trace_prov.errors import FormatError, SourceError, UsageError
+from trace_prov.graph import iris
+from trace_prov.graph.check import damaged
+from trace_prov.graph.literals import from_rdf, to_rdf
+from trace_prov.graph.queryfiles import QueryFile, parse_query, queries
+from trace_prov.graph.queryfiles import query as query_named
+from trace_prov.graph.store import Term, TraceStore
+from trace_prov.load import load_paths
+
+TABLE_ROWS = 500
+FORMATS = ("table", "json", "csv", "ttl")
+
+_VARIABLE = re.compile(r"[?$](\w+)")
+_POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
+_NUMBERS = {f"{iris.XSD}{name}" for name in ("integer", "long", "int")}
+
+Row = list[Any]
+
+
+@click.command()
+@log_options
+@click.option(
+    "--store", "folder", type=click.Path(path_type=Path), required=True, help="The store; made if it is not there."
+)
+def load(logs: tuple[Path, ...], from_format: str | None, max_bytes: int, folder: Path) -> None:
+    """Load logs into a store of run graphs, checking that each graph is well formed.
+
+    LOGS are files or folders. A run that the store already holds is left as it is. Ends with exit code 2 when some
+    log was damaged or refused; the others are stored all the same.
+    """
+    reporter = Reporter()
+    stored = known = 0
+    with TraceStore.create(folder) as store:
+        runs = reporter.runs_of(load_paths(logs, format_name=from_format, max_bytes=max_bytes))
+        for outcome in store.add(runs, damaged):
+            if outcome.error is not None:
+                reporter.damaged = True
+                say("error", f"{outcome.log}: not stored: {outcome.error}")
+            elif outcome.new:
+                stored += 1
+            else:
+                known += 1
+                say("note", f"{outcome.log}: the store already holds this log's run {outcome.run}")
+        total = len(store.runs())
+    click.echo(f"{_runs(stored)} stored, {known} already there; {folder} holds {_runs(total)}")
+    reporter.close()
+
+
+def _runs(count: int) -> str:
+    return f"{count} run" if count == 1 else f"{count} runs"
+
+
+@click.command()
+@click.argument("name", required=False, metavar="NAME|FILE")
+@click.option("--store", "folder", type=click.Path(path_type=Path), help="The store to ask.")
+@click.option(
+    "-p",
+    "--parameter",
+    "values",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Bind a variable of the query: a text as it is, an IRI as <…>; run=urn:… needs no brackets.",
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: a table; ttl for CONSTRUCT.")
+@click.option("--list", "listed", is_flag=True, help="List the queries that come with the product.")
+def query(name: str | None, folder: Path | None, values: tuple[str, ...], form: str | None, listed: bool) -> None:
+    """Ask a store a question in SPARQL: one of the product's own by NAME, or a FILE.
+
+    Such as: trace-prov query h --store DIR -p run=urn:trace-prov:run:… -p action=act-02 -p literal=TEXT. Parameters
+    are bound by the engine, never written into the query; one that is left out asks for all.
+    """
+    if listed:
+        _list()
+        return
+    if name is None or folder is None:
+        raise UsageError("query needs a NAME or FILE and --store DIR; --list shows the names")
+    file = _query_file(name)
+    parameters = _parameters(file, values)
+    with TraceStore.open(folder) as store:
+        try:
+            answer = store.query(file.text, parameters)
+        except SyntaxError as error:
+            raise _syntax_error(name, error) from None
+        _print(answer, form)
+
+
+def _list() -> None:
+    for file in queries():
+        click.echo(f"{file.name}: {file.title}")
+        for parameter in file.parameters:
+            click.echo(f"    -p {parameter.name}={parameter.kind.upper()}  {parameter.meaning}")
+
+
+def _query_file(name: str) -> QueryFile:
+    """A file that is there, or whose name says that it is meant as one; else one of the product's queries."""
+    path = Path(name)
+    if not path.is_file() and not name.endswith(".rq") and path.name == name:
+        try:
+            return query_named(name)
+        except UsageError as error:
+            raise UsageError(f"{error}; a file of your own is named by its path") from None
+    try:
+        return parse_query(name, path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise SourceError(name, expected="a query file", found=error.strerror or str(error)) from None
+    except UnicodeDecodeError as error:
+        raise FormatError(name, place=f"byte {error.start}", expected="UTF-8 text", found="other bytes") from None
+
+
+def _parameters(file: QueryFile, values: Iterable[str]) -> dict[str, Term]:
+    """The values given as terms: of the kind that the query declares, else of the kind they are written as."""
+    declared = {parameter.name: parameter for parameter in file.parameters}
+    known = list(declared) or sorted(set(_VARIABLE.findall(file.text)))
+    given: dict[str, Term] = {}
+    for item in values:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise UsageError(f"-p {item}: expected NAME=VALUE")
+        if name not in known:
+            raise UsageError(f"{file.name} has no parameter {name!r}; it has: {', '.join(known) or 'none'}")
+        given[name] = _term(name, value, declared[name].kind if name in declared else None)
+    missing = [parameter.name for parameter in file.parameters if parameter.needed and parameter.name not in given]
+    if missing:
+        raise UsageError(f"{file.name} needs -p {missing[0]}=VALUE")
+    return given
+
+
+def _term(name: str, value: str, kind: str | None) -> Term:
+    is_iri = value.startswith("<") and value.endswith(">")
+    try:
+        if kind == "IRI" or (kind is None and (is_iri or iris.is_run(value))):
+            return pyoxigraph.NamedNode(value[1:-1] if is_iri else value)
+        if kind == "integer":
+            return pyoxigraph.Literal(int(value))
+    except ValueError:
+        raise UsageError(f"-p {name}={value}: expected an {kind or 'IRI'}") from None
+    # Shells hand over bytes that are no UTF-8 as lone surrogates, which RDF holds in a spelling of its own.
+    return pyoxigraph.Literal(to_rdf(value))
+
+
+def _syntax_error(name: str, error: SyntaxError) -> FormatError:
+    match = _POSITION.match(error.msg)
+    if match is None:
+        return FormatError(name, expected="a SPARQL query", found=error.msg)
+    # The engine lists every token it could have taken; the first tell where it stands.
+    detail = " ".join(match[3].split())
+    return FormatError(
+        name,
+        place=f"line {match[1]}, column {match[2]}",
+        expected="a SPARQL query",
+        found=f"a syntax error: {detail if len(detail) <= 100 else detail[:100] + ' …'}",
+    )
+
+
+def _print(answer: object, form: str | None) -> None:
+    if isinstance(answer, pyoxigraph.QueryTriples):
+        _print_triples(answer, form)
+    elif form == "ttl":
+        raise UsageError("--format ttl is for CONSTRUCT and DESCRIBE; this query gives rows")
+    elif isinstance(answer, pyoxigraph.QueryBoolean):
+        click.echo("true" if answer else "false")
+    else:
+        assert isinstance(answer, pyoxigraph.QuerySolutions)
+        names = [variable.value for variable in answer.variables]
+        WRITERS[form or "table"](names, ([*row] for row in answer))
+
+
+def _print_triples(answer: pyoxigraph.QueryTriples, form: str | None) -> None:
+    if form not in (None, "ttl"):
+        raise UsageError("this query gives a graph: --format ttl")
+    turtle = pyoxigraph.serialize(
+        sorted(answer, key=str), format=pyoxigraph.RdfFormat.TURTLE, prefixes=iris.PREFIXES
+    )
+    click.echo(turtle or b"", nl=False)
+
+
+def _value(term: Any) -> str | int | bool | None:
+    """A term as JSON has it: numbers and truth values as such, texts as recorded, IRIs in full."""
+    if isinstance(term, pyoxigraph.Literal):
+        if term.datatype.value in _NUMBERS:
+            return int(term.value)
+        if term.datatype.value == f"{iris.XSD}boolean":
+            return term.value in ("true", "1")
+        return from_rdf(term.value)
+    return None if term is None else str(getattr(term, "value", term))
+
+
+def _shown(term: Any) -> str:
+    """A term for people: IRIs of known vocabularies with their prefix."""
+    if term is None:
+        return ""
+    value = _value(term)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(term, pyoxigraph.NamedNode):
+        for prefix, namespace in iris.PREFIXES.items():
+            if term.value.startswith(namespace):
+                return f"{prefix}:{term.value.removeprefix(namespace)}"
+    return str(value)
+
+
+def _write_table(names: list[str], rows: Iterator[Row]) -> None:
+    """Tables of some hundred rows each, so that the first appear at once and memory stays flat."""
+    out = console()
+    first = True
+    while (chunk := list(islice(rows, TABLE_ROWS))) or first:
+        table = Table(*names, box=None)
+        for row in chunk:
+            table.add_row(*(Text(printable(_shown(term), 120)) for term in row))
+        out.print(table)
+        first = False
+
+
+def _write_json(names: list[str], rows: Iterator[Row]) -> None:
+    click.echo("[", nl=False)
+    for number, row in enumerate(rows):
+        body = {name: _value(term) for name, term in zip(names, row, strict=True)}
+        click.echo(("," if number else "") + "\n " + to_line(body), nl=False)
+    click.echo("\n]")
+
+
+def _write_csv(names: list[str], rows: Iterator[Row]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([_csv_cell(_value(term)) for term in row])
+
+
+def _csv_cell(value: str | int | bool | None) -> str | int | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+WRITERS: dict[str, Callable[[list[str], Iterator[Row]], None]] = {
+    "table": _write_table,
+    "json": _write_json,
+    "csv": _write_csv,
+}
