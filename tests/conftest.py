@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+#: real servers: neo4j_server, sparql_server, fuseki_server
+pytest_plugins = ("tests.servers.fixtures",)
+
 DATA = Path(__file__).parent / "data"
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 
