@@ -5,7 +5,7 @@ A kind of validation is one function from a path and the options to a Verdict, a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ class Options:
     engine: str | None = None
     ontologies: tuple[Path, ...] = ()
     rules_only: bool = False
+    fail_on: str = "required"
 
     def engine_among(self, kind: str, *engines: str) -> str:
         """Return the engine, by default the first; raises UsageError for one of another kind of validation."""
@@ -137,8 +138,17 @@ def validate_case(path: Path, options: Options) -> Verdict:
     return Verdict(report.conforms and report.sound, headline, tuple(lines), body)
 
 
+def validate_package(path: Path, options: Options) -> Verdict:
+    """An evidence package: its bag, its evidence and graphs, and the shapes of its contract."""
+    engine = options.engine_among("package", "fast", "pyshacl")
+    options.refuse("package", ontology_graph=bool(options.ontologies), rules_only=options.rules_only)
+    from trace_prov.cli.package_validate import check
+
+    return Verdict(*check(path, engine, options.fail_on))
+
+
 #: `--as` -> how it is validated. A new kind adds one function and one entry.
-VALIDATORS: dict[str, Validator] = {"prov": validate_prov, "case": validate_case}
+VALIDATORS: dict[str, Validator] = {"prov": validate_prov, "case": validate_case, "package": validate_package}
 #: What a folder is taken for when --as is not given.
 FOLDER_KIND = "package"
 
@@ -148,8 +158,9 @@ FOLDER_KIND = "package"
 @click.option("--as", "kind", type=click.Choice(sorted(VALIDATORS)), help="What the files claim to be.")
 @click.option(
     "--engine",
-    type=click.Choice(["fast", "case-utils", "shapes"]),
-    help="fast (default); case-utils: case_validate itself (slow); shapes: prov by the SHACL shapes (slow).",
+    type=click.Choice(["fast", "case-utils", "shapes", "pyshacl"]),
+    help="fast (default); case-utils: case_validate itself (slow); shapes: prov by the SHACL shapes (slow); "
+    "pyshacl: package by the reference engine (slow).",
 )
 @click.option(
     "--ontology-graph",
@@ -157,6 +168,13 @@ FOLDER_KIND = "package"
     multiple=True,
     type=click.Path(path_type=Path),
     help="case: an ontology of your own beside CASE; may be given again.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["required", "recommended", "optional"]),
+    default="required",
+    show_default=True,
+    help="package: the lowest grade of rule that must be kept.",
 )
 @click.option("--rules-only", is_flag=True, help="case: leave out the additional checks, as case_validate does.")
 @click.option(
@@ -169,20 +187,20 @@ FOLDER_KIND = "package"
 )
 def validate(
     *, files: tuple[Path, ...], kind: str | None, engine: str | None, ontologies: tuple[Path, ...], rules_only: bool,
-    form: str,
+    fail_on: str, form: str,
 ) -> None:  # fmt: skip
     """Check files against the rules of what they claim to be.
 
     prov: W3C PROV-CONSTRAINTS, in PROV-N, PROV-JSON, PROV-JSONLD, PROV-XML or PROV-O. case: CASE 1.5 / UCO 1.5,
-    with the verdict of case_validate, and apart from it what case_validate lets pass.
+    with the verdict of case_validate, and apart from it what case_validate lets pass. package: the folder of an
+    evidence package, or a folder of packages, which is what a folder is taken for.
 
     Exit codes: 0 all rules are kept, 1 some file breaks them, 2 some file cannot be read as what it claims to be.
     """
-    options = Options(engine, ontologies, rules_only)
+    options = Options(engine, ontologies, rules_only, fail_on)
     code = 0
     verdicts: list[dict[str, Any]] = []
-    for path in files:
-        chosen = _kind(path, kind)
+    for path, chosen in _expanded(files, kind):
         try:
             verdict = VALIDATORS[chosen](path, options)
         except InputError as error:
@@ -202,6 +220,18 @@ def validate(
     if form == "json":
         click.echo(to_line(verdicts))
     raise SystemExit(code)
+
+
+def _expanded(files: tuple[Path, ...], kind: str | None) -> Iterator[tuple[Path, str]]:
+    """Each path with what it is taken for; a folder of packages gives each of its packages."""
+    for path in files:
+        chosen = _kind(path, kind)
+        if chosen == FOLDER_KIND:
+            from trace_prov.cli.package_validate import packages_of
+
+            yield from ((package, chosen) for package in packages_of(path))
+        else:
+            yield path, chosen
 
 
 def _kind(path: Path, kind: str | None) -> str:

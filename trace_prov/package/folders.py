@@ -97,7 +97,7 @@ def find_packages(paths: Sequence[Path]) -> Iterator[Found]:
         if is_package(path):
             yield Found(path, _case_of(path))
             continue
-        cases = _cases(path)
+        cases = inventory_of(path)
         found = list(_packages_below(path))
         if not found:
             raise PackageError(str(path), expected="the folder of a package, or a folder of packages", found="neither")
@@ -123,12 +123,12 @@ def _case_of(path: Path) -> str:
     for parent in resolved.parents:
         if (parent / INVENTORY).is_file():
             below = resolved.relative_to(parent).as_posix()
-            return _cases(parent).get(below) or unquote(below)
+            return inventory_of(parent).get(below) or unquote(below)
     return unquote(resolved.name)
 
 
-def _cases(folder: Path) -> dict[str, str]:
-    """Folder -> case, as the inventory has it; empty where there is none that can be read."""
+def inventory_of(folder: Path) -> dict[str, str]:
+    """Folder -> case of every package in the inventory; empty where there is none that can be read."""
     cases = {}
     try:
         for line in (folder / INVENTORY).read_text(encoding="utf-8").splitlines():

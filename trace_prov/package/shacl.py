@@ -82,11 +82,18 @@ def run_fast(data: str, shapes: Shapes) -> list[Result]:
             focus=_bare(result["focusNode"]),
             path=_bare(result.get("resultPath")),
             value=_bare(result.get("value")),
-            message=result["messages"][-1],
+            message=_message(result),
             grade=_GRADES[_bare(result["severity"])],
         )
         for result in report["results"]
     )
+
+
+def _message(result: dict[str, Any]) -> str:
+    """The author's message, which comes last, with the value in it as text and not as a term."""
+    message: str = result["messages"][-1]
+    value = result.get("value")
+    return message if value is None else message.replace(value, _bare(value))
 
 
 def _bare(term: str | None) -> str:
