@@ -141,10 +141,12 @@ def validate_case(path: Path, options: Options) -> Verdict:
 def validate_package(path: Path, options: Options) -> Verdict:
     """An evidence package: its bag, its evidence and graphs, and the shapes of its contract."""
     engine = options.engine_among("package", "fast", "pyshacl")
-    options.refuse("package", ontology_graph=bool(options.ontologies), rules_only=options.rules_only)
+    if options.ontologies or options.rules_only:
+        raise UsageError("--ontology-graph and --rules-only belong to --as case")
     from trace_prov.cli.package_validate import check
 
-    return Verdict(*check(path, engine, options.fail_on))
+    ok, headline, lines, body = check(path, engine, options.fail_on)
+    return Verdict(ok, headline, tuple(lines), body)
 
 
 #: `--as` -> how it is validated. A new kind adds one function and one entry.

@@ -15,10 +15,9 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import bagit  # type: ignore[import-untyped]
-
-from trace_prov.errors import PackageError, SourceError
+from trace_prov.errors import PackageError, SourceError, UsageError
 from trace_prov.package.evidence import package_from_bytes, package_to_bytes
 from trace_prov.package.graph import package_to_quads, to_jsonld, to_trig
 from trace_prov.package.model import Package
@@ -50,7 +49,15 @@ Check the folder with any BagIt tool, its contract with "trace-prov validate FOL
 the supported answers.
 """
 
-logging.getLogger("bagit").setLevel(logging.CRITICAL)
+
+def bagit_library() -> Any:
+    """The `bagit` module, quiet; raises UsageError where it is not installed. Answering needs no bag."""
+    try:
+        import bagit  # type: ignore[import-untyped]
+    except ImportError:
+        raise UsageError("packages need the package bagit: pip install 'trace-prov[package]'") from None
+    logging.getLogger("bagit").setLevel(logging.CRITICAL)
+    return bagit
 
 
 def payload(package: Package) -> dict[str, bytes]:
@@ -98,6 +105,7 @@ def _occupied(folder: Path, found: str, hint: str | None = None) -> PackageError
 
 
 def _make_bag(folder: Path, files: dict[str, bytes]) -> None:
+    bagit = bagit_library()
     folder.mkdir()
     for name, data in files.items():
         (folder / Path(name).name).write_bytes(data)

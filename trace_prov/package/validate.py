@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import bagit  # type: ignore[import-untyped]
 import pyoxigraph
 
 from trace_prov.account import read_account
@@ -29,6 +28,7 @@ from trace_prov.package.bag import (
     TRIG,
     VERSION,
     PackageFolder,
+    bagit_library,
     files_in,
 )
 from trace_prov.package.contract import RULE, Shapes, shapes_for
@@ -137,6 +137,7 @@ def _check_files(report: Report, path: Path) -> None:
 
 def _check_bag(report: Report, folder: PackageFolder) -> None:
     """The bag is complete and every byte is the one that was bagged (RFC 8493), by the bagit library."""
+    bagit = bagit_library()
     path = folder.path
     if any(violation.message.startswith("a link") for violation in report.violations):
         return  # the library would follow it
@@ -153,12 +154,12 @@ def _check_bag(report: Report, folder: PackageFolder) -> None:
         return  # a missing file is reported already
     except bagit.BagValidationError as error:
         for detail in error.details or [error]:
-            report.add("bag", getattr(detail, "path", "bag"), _in_words(detail))
+            report.add("bag", getattr(detail, "path", "bag"), _in_words(bagit, detail))
     except (bagit.BagError, OSError, ValueError, LookupError) as error:
         report.add("bag", "bag", str(error) or type(error).__name__)
 
 
-def _in_words(detail: object) -> str:
+def _in_words(bagit: Any, detail: object) -> str:
     if isinstance(detail, bagit.ChecksumMismatch):
         return "the bytes are not those that were bagged: their SHA-256 differs from the manifest's"
     if isinstance(detail, bagit.FileMissing):
