@@ -251,10 +251,12 @@ def _difference(won: Played, base: Played) -> tuple[float, float, float]:
             values = [won[p] - base[p] for p in shared if p[0] == game and p[1] == key]
             change[i, j] = np.mean(values) if values else np.nan
     rng = np.random.default_rng(42)
-    rows = rng.integers(0, len(games), (BOOTSTRAPS, len(games)))
-    columns = rng.integers(0, len(keys), (BOOTSTRAPS, len(keys)))
-    draws = np.array([np.nanmean(change[np.ix_(r, c)]) for r, c in zip(rows, columns, strict=True)])
-    low, high = np.percentile(draws, [2.5, 97.5])
+    rows = rng.multinomial(len(games), np.full(len(games), 1 / len(games)), BOOTSTRAPS)
+    columns = rng.multinomial(len(keys), np.full(len(keys), 1 / len(keys)), BOOTSTRAPS)
+    there = ~np.isnan(change)
+    with np.errstate(invalid="ignore"):
+        draws = ((rows @ np.where(there, change, 0)) * columns).sum(axis=1) / ((rows @ there) * columns).sum(axis=1)
+    low, high = np.nanpercentile(draws, [2.5, 97.5])
     return float(low), float(high), float(np.nanmean(change))
 
 
