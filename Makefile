@@ -36,3 +36,9 @@ neo4j:
 ## neo4j-stop: stop the one that `make neo4j` started; its data stays in build/neo4j
 neo4j-stop:
 	$(PYTHON) docker/local/start_neo4j.py --home build/neo4j --stop
+
+.PHONY: ontology-docs
+## ontology-docs: the ontology's page (build/ontology/index.html) and the mapping table in docs/graph.md
+ontology-docs:
+	$(PYTHON) -m trace_prov.ontology.docs html build/ontology/index.html
+	$(PYTHON) -m trace_prov.ontology.docs table docs/graph.md
