@@ -14,7 +14,9 @@ from scipy import stats
 from tests.watermark.helpers import KEYS, SCHEME, key, marked, unmarked
 from trace_prov.watermark.calibrate import fixed_key_table, many_keys, null_p_values
 from trace_prov.watermark.detect import evaluate
+from trace_prov.watermark.experiment.games import State, play
 from trace_prov.watermark.keys import Keys, derive
+from trace_prov.watermark.methods import Base, Method, Trace
 from trace_prov.watermark.prepare import prepare
 from trace_prov.watermark.scheme import Scheme
 from trace_prov.watermark.stats import match_pmf
@@ -145,3 +147,52 @@ def test_keys_are_never_equal() -> None:
     """Guards the checks above against testing a key with itself."""
     found: set[Keys] = {key(number) for number in range(50)} | {KEYS}
     assert len({keys.k1 for keys in found}) == 51
+
+
+class Maze:
+    """Seven places in a row; one of six commands leads on, two lead back, the others do nothing."""
+
+    COMMANDS = ("east", "look", "north", "south", "wait", "west")
+
+    def __init__(self, number: int) -> None:
+        self.name, self.task = f"maze-{number}", f"leave maze {number}"
+        rng = np.random.default_rng(number)
+        self._right = [self.COMMANDS[i] for i in rng.integers(0, 6, 7)]
+        self._place = 0
+
+    def _state(self) -> State:
+        out = self._place == 6
+        return State(f"You are at place {self._place}.", self.COMMANDS, self._right[self._place], out, out)
+
+    def reset(self) -> State:
+        self._place = 0
+        return self._state()
+
+    def step(self, command: str) -> State:
+        if command == self._right[self._place]:
+            self._place += 1
+        elif command in {"north", "west"}:
+            self._place = max(0, self._place - 1)
+        return self._state()
+
+
+def _success(method_of: Callable[[Keys], Method]) -> NDArray[np.float64]:
+    """Success of 10 mazes x 3 plays under each of 8 keys, shape (8, 30)."""
+    rows = []
+    for number in range(8):
+        method = method_of(key(number))
+        episodes = [play(Maze(maze), method, number * 10 + n, 30, bonus=1.5) for maze in range(10) for n in range(3)]
+        rows.append([float(episode.won) for episode in episodes])
+    return np.array(rows)
+
+
+def test_whole_runs_succeed_as_often_as_the_policy_and_unmasked_ones_do_not() -> None:
+    """WATERMARK §2.9.4, over 8 keys. The control is trap 1: context = previous action only, repeats not masked."""
+    loop = Scheme(context_fields=("actions",), mask_repeats=False)
+    base, trace = _success(lambda _: Base()), _success(lambda keys: Trace(keys, SCHEME))
+    unmasked = _success(lambda keys: Trace(keys, loop))
+    error = math.sqrt((base.var() + trace.var()) / base.size)
+    assert 0.3 < base.mean() < 0.95
+    assert abs(trace.mean() - base.mean()) < 4 * error
+    assert unmasked.mean() < base.mean() - 0.15
+    assert unmasked.mean(axis=1).std() > trace.mean(axis=1).std()
