@@ -84,6 +84,21 @@ def test_a_mistake_is_told_in_one_line_without_a_traceback(arguments: list[str |
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize("engine", ["native", "sparql"])
+def test_a_store_gives_the_findings_of_its_logs(tmp_path: Path, data: Path, engine: str) -> None:
+    logs, store = data / "agentdojo" / "runs", tmp_path / "store"
+    assert run("load", logs, "--store", store).exit_code == 0
+    stored = jsonl(run("derive", "--store", store, "--engine", engine, "--all-actions", "--format", "jsonl"))
+    read = jsonl(run("derive", logs, "--all-actions", "--format", "jsonl"))
+    assert sorted(stored, key=lambda line: line["log"]) == read
+
+
+@pytest.mark.parametrize("arguments", [[], [EXAMPLES, "--store", "x"]])
+def test_logs_or_a_store_are_needed(arguments: list[str | Path]) -> None:
+    result = run("derive", *arguments)
+    assert (result.exit_code, "give LOGS (files or folders) or --store" in result.stderr) == (2, True)
+
+
 def test_a_pipe_a_dangling_link_and_a_loop_in_a_folder_stop_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.json")
     (tmp_path / "b.json").symlink_to("nowhere")

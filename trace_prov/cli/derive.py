@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import click
@@ -15,14 +14,14 @@ from rich.table import Table
 from rich.text import Text
 
 from trace_prov import __version__
+from trace_prov.cli.evidence import Evidence, evidence_options
 from trace_prov.cli.neo4j import engine_options
-from trace_prov.cli.options import log_options, question_options
+from trace_prov.cli.options import question_options
 from trace_prov.cli.output import Reporter, console, printable, to_line
 from trace_prov.derive import Question
-from trace_prov.derive.engines import Derive, engine_named
+from trace_prov.derive.engines import Derive, engine_named, on_store
 from trace_prov.explain import explain as explain_finding
 from trace_prov.finding import Finding, NotApplicable, Status, to_json
-from trace_prov.load import load_paths
 from trace_prov.model import Run, Severity
 
 TABLE_ROWS = 500
@@ -31,7 +30,7 @@ Row = tuple[Run, Finding | NotApplicable]
 
 
 @click.command()
-@log_options
+@evidence_options
 @question_options
 @engine_options
 @click.option(
@@ -44,22 +43,20 @@ Row = tuple[Run, Finding | NotApplicable]
 )
 def derive(
     *,
-    logs: tuple[Path, ...],
-    from_format: str | None,
-    max_bytes: int,
+    evidence: Evidence,
     question: Question,
     engine: AbstractContextManager[Derive],
     form: str,
 ) -> None:
     """Derive findings: was the value in the request, which earlier records held it, which were cited.
 
-    LOGS are files or folders. By default each run is asked about its own target action and argument. Ends with exit
-    code 2 when some log was damaged or refused; the others are answered all the same.
+    LOGS are files or folders; --store takes the runs of a store instead. By default each run is asked about its own
+    target action and argument. Ends with exit code 2 when some log was damaged or refused; the others are answered
+    all the same.
     """
     reporter = Reporter()
-    runs = reporter.runs_of(load_paths(logs, format_name=from_format, max_bytes=max_bytes))
-    with engine as derive_run:
-        WRITERS[form](_findings(runs, derive_run, question))
+    with evidence.opened(reporter) as (runs, store), engine as derive_run:
+        WRITERS[form](_findings(runs, on_store(derive_run, store), question))
     reporter.close()
 
 
@@ -195,22 +192,17 @@ WRITERS: dict[str, Callable[[Iterator[Row]], None]] = {
 
 
 @click.command()
-@log_options
+@evidence_options
 @question_options
-def explain(logs: tuple[Path, ...], from_format: str | None, max_bytes: int, question: Question) -> None:
+def explain(*, evidence: Evidence, question: Question) -> None:
     """Explain each answer: which records matched and how, which citation is bound where, what is missing."""
     reporter = Reporter()
     out = console()
-    for number, (run, finding) in enumerate(
-        _findings(
-            reporter.runs_of(load_paths(logs, format_name=from_format, max_bytes=max_bytes)),
-            engine_named("native"),
-            question,
-        )
-    ):
-        if number:
-            out.print()
-        out.print(_explanation(run, finding))
+    with evidence.opened(reporter) as (runs, _):
+        for number, (run, finding) in enumerate(_findings(runs, engine_named("native"), question)):
+            if number:
+                out.print()
+            out.print(_explanation(run, finding))
     reporter.close()
 
 

@@ -18,19 +18,21 @@ from trace_prov.source import DEFAULT_MAX_BYTES
 Command = Callable[..., Any]
 
 
-def log_options(command: Command) -> Command:
+def log_options(*, required: bool = True) -> Callable[[Command], Command]:
     """LOGS, --from-format and --max-bytes."""
-    command = click.option(
-        "--max-bytes",
-        type=click.IntRange(min=1),
-        default=DEFAULT_MAX_BYTES,
-        show_default=True,
-        help="Refuse a larger file.",
-    )(command)
-    command = click.option("--from-format", metavar="NAME", help="Read every log as this format; default: by content.")(
-        command
-    )
-    return click.argument("logs", nargs=-1, type=click.Path(path_type=Path), metavar="LOGS...", required=True)(command)
+
+    def decorate(command: Command) -> Command:
+        paths = click.Path(path_type=Path)
+        size = click.IntRange(min=1)
+        command = click.option(
+            "--max-bytes", type=size, default=DEFAULT_MAX_BYTES, show_default=True, help="Refuse a larger file."
+        )(command)
+        command = click.option(
+            "--from-format", metavar="NAME", help="Read every log as this format; default: by content."
+        )(command)
+        return click.argument("logs", nargs=-1, type=paths, metavar="LOGS...", required=required)(command)
+
+    return decorate
 
 
 def question_options(command: Command) -> Command:

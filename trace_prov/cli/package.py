@@ -38,7 +38,7 @@ def refuse_all_actions(question: Question) -> Question:
 
 
 @click.command()
-@log_options
+@log_options()
 @question_options
 @click.option(
     "--condition",

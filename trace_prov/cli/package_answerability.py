@@ -23,7 +23,7 @@ from trace_prov.package.lattice import QUESTIONS, Counts, Lattice, answer_to, co
 
 
 @click.command()
-@log_options
+@log_options()
 @question_options
 @click.option(
     "--format",

@@ -27,7 +27,7 @@ EVERYTHING = Condition("everything", account=True, request=True, inputs=False, t
 
 
 @click.command("plan")
-@log_options
+@log_options()
 @question_options
 @click.option(
     "--keep", multiple=True, metavar="Q", help="Keep this question answerable: Q1, Q2 or Q3; may be repeated."

@@ -37,7 +37,7 @@ Row = list[Any]
 
 
 @click.command()
-@log_options
+@log_options()
 @click.option(
     "--store", "folder", type=click.Path(path_type=Path), required=True, help="The store; made if it is not there."
 )
