@@ -20,6 +20,8 @@ OWN = {**{f"kept {name}": lines for name, lines in VALID.items()}, **{f"broken {
 FEW = [next(f"broken {n} {w}" for n, w, _ in INVALID if n == number) for number in (23, 24, 28, 42, 54, 55, 56)]
 FEW.append("kept 30 to 40: a whole life")
 
+UNIQUENESS = set(range(22, 30))
+
 
 def instance(lines: list[str]) -> Instance:
     parsed = ProvDocument.deserialize(content=document(lines), format="provn")
@@ -29,6 +31,11 @@ def instance(lines: list[str]) -> Instance:
 def agree(given: Instance) -> None:
     by_checker = {violation.constraint for violation in check_instance(given).violations}
     by_shapes = {violation.constraint for violation in check_with_shapes(given)}
+    if by_checker & UNIQUENESS:
+        # Such an instance has no normal form (7.1). One event identifier for two entities then makes a circle for the
+        # shapes, which order identifiers, and none for the checker, which orders the events of each entity.
+        by_checker.discard(42)
+        by_shapes.discard(42)
     assert by_shapes == by_checker
 
 
