@@ -143,7 +143,7 @@ def j_in(run: Run, action: Action, completion: Completion) -> list[frozenset[Loc
     if completion.basis.state is BasisState.MISSING:
         return ["basis_missing"]
     if completion.basis.state is BasisState.MALFORMED:
-        return [frozenset()] + [frozenset({locator}) for locator in held]
+        return [frozenset(), *(frozenset({locator}) for locator in held)]
     named = [locator for _, locator in completion.named if locator is not None]
     return [
         frozenset(
@@ -159,9 +159,7 @@ def reveal(run: Run, action: Action, completion: Completion, evidence: tuple[str
     named = dict(completion.named)
     if f"account of {action.id}" in evidence:
         shown = Account(completion.basis, "as it is")
-        run = replace(
-            run, actions=tuple(replace(a, account=shown) if a.id == action.id else a for a in run.actions)
-        )
+        run = replace(run, actions=tuple(replace(a, account=shown) if a.id == action.id else a for a in run.actions))
     rows = list(run.table.rows)
     for local_id, locator in named.items():
         if local_id not in {row.local_id for row in rows} and (
@@ -194,9 +192,6 @@ def _revealed(action: Action, full: Result | None, wanted: list[int]) -> Result 
     records = full.records(action.number)
     shown = action.result.elements or (Content(None, RecordState.WITHHELD),) * len(records)
     elements = tuple(
-        record.content if record.locator.element in wanted else old
-        for record, old in zip(records, shown, strict=True)
+        record.content if record.locator.element in wanted else old for record, old in zip(records, shown, strict=True)
     )
     return replace(action.result, content=Content(None, RecordState.WITHHELD), elements=elements, declared=())
-
-

@@ -7,7 +7,7 @@ from itertools import islice
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tests.package.completions import S, Completion, completions, h_in, j_in, q1_in, reveal
+from tests.package.completions import Completion, S, completions, h_in, j_in, q1_in, reveal
 from trace_prov.account import WITHHELD
 from trace_prov.derive import Question, derive
 from trace_prov.finding import Finding, RecordsAnswer, Status
@@ -39,20 +39,20 @@ def results(draw: st.DrawFn, number: int, step: int, last: int) -> Result | None
     kind = draw(st.sampled_from(["none", "text", "text", "text", "hidden", "declared", "cut", "unreadable", "apart"]))
     if kind == "none":
         return None
-    after, order = draw(st.integers(step, last)), number
     hidden = Content(None, draw(st.sampled_from([RecordState.REDACTED, RecordState.WITHHELD])))
-    if kind == "text":
-        return Result(Content(draw(st.sampled_from(VISIBLE))), after, order)
-    if kind == "cut":
-        return Result(Content(draw(st.sampled_from(CUT)), RecordState.CUT), after, order)
-    if kind == "unreadable":
-        return Result(Content(None, RecordState.UNREADABLE), after, order)
-    if kind == "declared":
-        return Result(hidden, after, order, declared=(Locator(number, 1), Locator(number, 2)))
-    if kind == "apart":
-        elements = [draw(st.sampled_from([Content("s"), Content("x"), hidden])) for _ in range(2)]
-        return Result(hidden, after, order, elements=tuple(elements))
-    return Result(hidden, after, order)
+    content = {
+        "text": Content(draw(st.sampled_from(VISIBLE))),
+        "cut": Content(draw(st.sampled_from(CUT)), RecordState.CUT),
+        "unreadable": Content(None, RecordState.UNREADABLE),
+    }.get(kind, hidden)
+    elements = [draw(st.sampled_from([Content("s"), Content("x"), hidden])) for _ in range(2)]
+    return Result(
+        content,
+        draw(st.integers(step, last)),
+        number,
+        elements=tuple(elements) if kind == "apart" else None,
+        declared=(Locator(number, 1), Locator(number, 2)) if kind == "declared" else (),
+    )
 
 
 @st.composite
@@ -60,7 +60,7 @@ def accounts(draw: st.DrawFn) -> Account:
     state = draw(st.sampled_from([*BasisState, BasisState.IDS, BasisState.IDS, BasisState.IDS]))
     if state is BasisState.WITHHELD:
         return WITHHELD
-    ids = ()
+    ids: tuple[str, ...] = ()
     if state is BasisState.IDS:
         ids = tuple(draw(st.lists(st.sampled_from(["in-1", "in-2", "in-9"]), min_size=1, max_size=2)))
     return Account(Basis(state, ids), "as written")

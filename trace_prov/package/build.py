@@ -76,7 +76,8 @@ def _is_hidden(run: Run, target: Target) -> bool:
 def _layers(run: Run, recorded: Run, condition: Condition) -> tuple[Run, Contract]:
     """The run with the layers that the condition shows, and what that claims."""
     has_accounts = any(action.account.basis.state is not BasisState.WITHHELD for action in recorded.actions)
-    has_inputs = bool(recorded.inputs)
+    # A table that came without recorded inputs is the id map all the same.
+    has_inputs = bool(recorded.inputs) or recorded.table.state is not TableState.NONE
     contract = Contract(
         condition=condition.name,
         account=_layer(condition.account, has_accounts),

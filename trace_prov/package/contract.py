@@ -24,6 +24,7 @@ _SH = "http://www.w3.org/ns/shacl#"
 _IMPORTS = "http://www.w3.org/2002/07/owl#imports"
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _TARGET_CLASS, _TARGET_SUBJECTS = f"{_SH}targetClass", f"{_SH}targetSubjectsOf"
+_PARTS = (f"{_SH}property", f"{_SH}sparql")
 _NAME = re.compile(r"[A-Za-z0-9-]+")
 
 
@@ -34,8 +35,9 @@ class Shapes:
     rules: tuple[str, ...]
     turtle: str
     shapes: Mapping[str, tuple[str, str, str]]
-    #: Shape or part of one -> the rule whose file it stands in.
+    #: Shape or part of one -> the rule whose file it stands in, and the node shape that it is or belongs to.
     owner: Mapping[str, str]
+    shape_of: Mapping[str, str]
 
     def focus_counts(self, quads: Iterable[pyoxigraph.Quad]) -> dict[str, int]:
         """How many nodes each shape sees in the data, by the name of the shape."""
@@ -83,6 +85,7 @@ def shapes_of(rules: tuple[str, ...]) -> Shapes:
             )
     shapes: dict[str, tuple[str, str, str]] = {}
     owner: dict[str, str] = {}
+    shape_of: dict[str, str] = {}
     triples: list[pyoxigraph.Triple] = []
     for rule in sorted(read):
         for quad in read[rule]:
@@ -92,13 +95,17 @@ def shapes_of(rules: tuple[str, ...]) -> Shapes:
             if quad.predicate.value == _IMPORTS:
                 continue
             triples.append(quad.triple)
+            if quad.predicate.value in _PARTS and isinstance(term, pyoxigraph.NamedNode):
+                assert isinstance(subject, pyoxigraph.NamedNode)
+                shape_of[term.value] = subject.value.removeprefix(RULE)
             if quad.predicate.value in (_TARGET_CLASS, _TARGET_SUBJECTS):
                 assert isinstance(subject, pyoxigraph.NamedNode)
                 assert isinstance(term, pyoxigraph.NamedNode)
                 shapes[subject.value.removeprefix(RULE)] = (rule, quad.predicate.value, term.value)
     data = pyoxigraph.serialize(triples, format=pyoxigraph.RdfFormat.N_TRIPLES)
     assert data is not None
-    return Shapes(tuple(sorted(read)), data.decode(), shapes, owner)
+    shape_of |= {f"{RULE}{name}": name for name in shapes}
+    return Shapes(tuple(sorted(read)), data.decode(), shapes, owner, shape_of)
 
 
 def _named(rule: str) -> Iterator[pyoxigraph.Quad]:
@@ -106,7 +113,7 @@ def _named(rule: str) -> Iterator[pyoxigraph.Quad]:
     assert _NAME.fullmatch(rule), rule
     data = files("trace_prov.shapes").joinpath("contract", f"{rule}.ttl").read_bytes()
     quads = list(pyoxigraph.parse(data, format=pyoxigraph.RdfFormat.TURTLE))
-    parts = [quad.object for quad in quads if quad.predicate.value in (f"{_SH}property", f"{_SH}sparql")]
+    parts = [quad.object for quad in quads if quad.predicate.value in _PARTS]
     blank = [part for part in parts if isinstance(part, pyoxigraph.BlankNode)]
     # Paths and lists stay blank: a path with a name would be a predicate.
     names = {part: pyoxigraph.NamedNode(f"{RULE}{rule}/part-{k}") for k, part in enumerate(blank, start=1)}

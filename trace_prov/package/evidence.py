@@ -33,6 +33,7 @@ from trace_prov.model import (
     Source,
     TableState,
     Turn,
+    action_id,
 )
 from trace_prov.package.condition import Labels
 from trace_prov.package.model import (
@@ -414,6 +415,8 @@ def _content(node: _Node, parts: dict[str, _Node]) -> Content:
 
 def _action(node: _Node, number: int, accounts: dict[str, Account]) -> Action:
     parts = node.members("action", "step", "tool", "arguments", "result", maybe=("arguments_text",))
+    if parts["action"].text() != action_id(number):
+        raise parts["action"].wrong(f"{action_id(number)!r}, the next in order")
     result = None if parts["result"].value is None else _result(parts["result"], number)
     action = Action(
         number=number,
@@ -424,8 +427,6 @@ def _action(node: _Node, number: int, accounts: dict[str, Account]) -> Action:
         result=result,
         arguments_text=parts["arguments_text"].text() if "arguments_text" in parts else None,
     )
-    if parts["action"].text() != action.id:
-        raise parts["action"].wrong(f"{action.id!r}, the next in order")
     return replace(action, account=accounts.get(action.id, WITHHELD))
 
 

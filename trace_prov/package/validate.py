@@ -6,6 +6,7 @@ that the evidence gives; the shapes of its condition and layers. Each violation 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -155,13 +156,28 @@ def _check_bag(report: Report, folder: PackageFolder) -> None:
     except bagit.BagValidationError as error:
         for detail in error.details or [error]:
             report.add("bag", getattr(detail, "path", "bag"), _in_words(bagit, detail))
+        _name_changed_files(report, folder, bag.entries)
     except (bagit.BagError, OSError, ValueError, LookupError) as error:
         report.add("bag", "bag", str(error) or type(error).__name__)
 
 
+_CHANGED = "the bytes are not those that were bagged: their SHA-256 differs from the manifest's"
+
+
+def _name_changed_files(report: Report, folder: PackageFolder, entries: dict[str, dict[str, str]]) -> None:
+    """The library stops at the first kind of damage, such as a wrong total; this names every file all the same."""
+    for name, digests in sorted(entries.items()):
+        try:
+            data = folder.read(name)
+        except PackageError:
+            continue  # missing or no file of a package: reported already
+        if hashlib.sha256(data).hexdigest() != digests.get("sha256", "").lower():
+            report.add("bag", name, _CHANGED)
+
+
 def _in_words(bagit: Any, detail: object) -> str:
     if isinstance(detail, bagit.ChecksumMismatch):
-        return "the bytes are not those that were bagged: their SHA-256 differs from the manifest's"
+        return _CHANGED
     if isinstance(detail, bagit.FileMissing):
         return "in the manifest, and not in the folder"
     if isinstance(detail, bagit.UnexpectedFile):
