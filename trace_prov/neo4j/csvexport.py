@@ -173,7 +173,7 @@ _IMPORT_HEADER = ["run:ID(Import)", "sha256", "view", "nodes:long", "relationshi
 
 def _columns() -> Iterator[tuple[str, str]]:
     """Every property of the mapping with its type, once."""
-    found: dict[str, str] = {"run": "", "graph": ""}
+    found: dict[str, str] = {"run": "", "graph": "", "iri": ""}
     for term, (property_, kind) in LITERALS.items():
         found.setdefault(property_, ":string[]" if term in MANY_VALUED else _KINDS[kind])
     for property_, _ in INDIVIDUALS.values():

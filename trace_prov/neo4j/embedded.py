@@ -91,7 +91,7 @@ class EmbeddedGraph:
 
 def _tables() -> Iterator[str]:
     """The tables, made of the same fixed lists as Neo4j's labels and types."""
-    columns = {"run": "STRING", "graph": "STRING", "labels": "STRING[]"}
+    columns = {"run": "STRING", "iri": "STRING", "graph": "STRING", "labels": "STRING[]"}
     for term, (property_, kind) in LITERALS.items():
         columns[property_] = _COLUMN_TYPES[kind] + ("[]" if term in MANY_VALUED else "")
     columns |= {property_: "STRING" for property_, _ in INDIVIDUALS.values()}

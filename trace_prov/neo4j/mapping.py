@@ -9,6 +9,8 @@
 - Added for people and left out when the graph is read back: the labels `Hidden` and `Searchable`, and the
   relationship NAMES (`DERIVED`).
 
+An IRI that is too long for a key, such as that of a tool with an endless name, is kept in `iri`, and `uri` is a hash.
+
 An evidence package gets labels of its own (`Package…`) and, since all packages of a case share its IRI, a view in
 its IRIs: `urn:trace-prov:run:…:view:R11-0a1b2c3d:act-01`.
 
@@ -17,6 +19,7 @@ Labels, relationship types and property names come from these tables only; whate
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -38,6 +41,8 @@ SEARCHABLE_BYTES = 32_766
 #: prefix of the labels of a run in an evidence package, so that what it shows never mixes with the record
 PACKAGE_PREFIX = "Package"
 VIEW = ":view:"
+#: Neo4j's key takes some 8,000 bytes; an IRI is ASCII
+LONGEST_KEY = 4_000
 
 #: class -> (label, the PROV classes that come with it); terms without a prefix are of the trace vocabulary
 CLASSES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -300,13 +305,20 @@ def rows_of(quads: Iterable[pyoxigraph.Quad], *, view: str | None = None) -> Row
     for iri, subject in subjects.items():
         _check(iri, subject, roles)
         subject.role = roles[subject.graph]
-        subject.properties |= {"uri": iri, "run": rows.run, "graph": subject.role}
+        subject.properties |= {"uri": key_of(iri, rows.run), "run": rows.run, "graph": subject.role}
+        if subject.properties["uri"] != iri:
+            subject.properties["iri"] = iri
         rows.nodes[_labels(subject, view is not None)].append(subject.properties)
     for iri, subject in subjects.items():
         for predicate, end in subject.links:
             _add_edge(rows, subjects, iri, predicate, end)
     _add_derived(rows, subjects)
     return rows
+
+
+def key_of(iri: str, run: str) -> str:
+    """The value of the unique key: the IRI, or a hash of one that is too long for a key."""
+    return iri if len(iri) <= LONGEST_KEY else f"{run}:long:{hashlib.sha256(iri.encode()).hexdigest()}"
 
 
 def viewed(iri: str, run: str, view: str) -> str:
@@ -414,7 +426,8 @@ def _add_edge(rows: Rows, subjects: dict[str, _Subject], start: str, predicate: 
     for rule in _RULES.get(predicate, ()):
         if rule.start in (None, *labels) and rule.end in (None, *end_labels):
             first, second = (end, start) if rule.reversed else (start, end)
-            rows.edges[rule.type].append({"start": first, "end": second, "graph": subjects[start].role})
+            ends = {"start": key_of(first, rows.run), "end": key_of(second, rows.run)}
+            rows.edges[rule.type].append(ends | {"graph": subjects[start].role})
             return
     found = f"it between {'/'.join(labels)} and {'/'.join(end_labels)}"
     raise GraphError(start, place=predicate, expected="a property of the trace vocabulary", found=found)
@@ -425,7 +438,8 @@ def _add_derived(rows: Rows, subjects: dict[str, _Subject]) -> None:
     for iri, subject in subjects.items():
         if "Citation" in subject.labels and subject.properties["localId"] in bindings:
             named = bindings[subject.properties["localId"]]
-            rows.edges["NAMES"].append({"start": iri, "end": named, "graph": ACCOUNT})
+            ends = {"start": key_of(iri, rows.run), "end": key_of(named, rows.run)}
+            rows.edges["NAMES"].append(ends | {"graph": ACCOUNT})
 
 
 def quads_of(
@@ -434,14 +448,18 @@ def quads_of(
     """Return the RDF quads that nodes (labels, properties) and edges (type, start, end, graph role) stand for."""
     graphs = {role: _named(graph) for graph, role in roles_of(unviewed(run)).items()}
     quads: set[pyoxigraph.Quad] = set()
+    long: dict[str, str] = {}
     for labels, properties in nodes:
-        graph, subject = graphs[properties["graph"]], _named(unviewed(properties["uri"]))
+        if "iri" in properties:
+            long[properties["uri"]] = properties["iri"]
+        graph = graphs[properties["graph"]]
+        subject = _named(unviewed(properties["iri"] if "iri" in properties else properties["uri"]))
         own = [label for label in (_PLAIN_LABEL.get(label, label) for label in labels) if label in _CLASS_OF]
         for label in own:
             _type_quads(quads, subject, label, graph)
         owned = {name: term for label in own for name, term in OWNERS.get(label, {}).items()}
         for name, value in properties.items():
-            if name not in ("uri", "run", "graph"):
+            if name not in ("uri", "iri", "run", "graph"):
                 term = owned.get(name, _TERM_OF[name])
                 values = value if isinstance(value, list) else [value]
                 quads.update(pyoxigraph.Quad(subject, _named(_trace(term)), _term(term, v), graph) for v in values)
@@ -449,8 +467,8 @@ def quads_of(
         if type_ not in DERIVED:
             rule = _RULE_OF_TYPE[type_]
             first, second = (end, start) if rule.reversed else (start, end)
-            triple = (_named(unviewed(first)), _named(rule.predicate), _named(unviewed(second)))
-            quads.add(pyoxigraph.Quad(*triple, graphs[role]))
+            ends = [_named(unviewed(long.get(key, key))) for key in (first, second)]
+            quads.add(pyoxigraph.Quad(ends[0], _named(rule.predicate), ends[1], graphs[role]))
     return quads
 
 

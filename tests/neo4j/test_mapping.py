@@ -1,0 +1,130 @@
+"""The mapping: every term of the ontology has a place, and nothing is lost or invented on the way there and back."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+from hypothesis import given
+
+from tests.graph.strategies import examples, visible_runs
+from trace_prov.errors import GraphError
+from trace_prov.graph.write import run_to_quads
+from trace_prov.model import Run
+from trace_prov.neo4j import mapping
+from trace_prov.neo4j.statements import edges_statement, nodes_statement
+
+ONTOLOGY = Path(__file__).resolve().parents[2] / "ontology"
+#: classes of individuals, which are words in a property
+STATE_CLASSES = {"RecordState", "BasisState", "TableState", "Severity"}
+
+
+def _terms(kind: str) -> set[str]:
+    text = (ONTOLOGY / "trace.ttl").read_text(encoding="utf-8")
+    return set(re.findall(rf"^trace:(\w+) a {kind} ", text, re.MULTILINE))
+
+
+def test_every_class_of_the_ontology_is_a_label() -> None:
+    own = {name for name in mapping.CLASSES if not name.startswith("package:")}
+    assert own == _terms("owl:Class") - STATE_CLASSES
+
+
+def test_every_datatype_property_is_a_node_property() -> None:
+    own = {name for name in mapping.LITERALS if not name.startswith("package:")}
+    assert own == _terms("owl:DatatypeProperty")
+
+
+def test_every_object_property_is_a_relationship_or_a_word() -> None:
+    edges = {rule.predicate.rpartition("#")[2] for rule in mapping.EDGES if "/ontology#" in rule.predicate}
+    assert edges | set(mapping.INDIVIDUALS) == _terms("owl:ObjectProperty")
+
+
+def test_labels_types_and_properties_of_the_mapping_table_are_those_used() -> None:
+    """ontology/mapping.tsv says in its last column what the property graph looks like."""
+    with (ONTOLOGY / "mapping.tsv").open(encoding="utf-8", newline="") as file:
+        cells = [row["property graph"] for row in csv.DictReader(file, delimiter="\t")]
+    types = {name for cell in cells for name in re.findall(r"\[:(\w+)", cell)}
+    labels = {name for cell in cells for name in re.findall(r"[(:](?<=:)(\w+)(?=[:)\s])", cell)}
+    labels = {name for name in labels if name[0].isupper() and not name.isupper()}
+    assert types - {"CONTAINS_LITERAL"} <= set(mapping.TYPES)
+    assert labels <= set(mapping.CLASS_LABELS)
+
+
+@examples(60)
+@given(visible_runs())
+def test_generated_runs_come_back_as_the_same_quads(run: Run) -> None:
+    quads = set(run_to_quads(run))
+    assert _there_and_back(quads, None) == quads
+
+
+@examples(20)
+@given(visible_runs())
+def test_a_view_comes_back_under_the_runs_own_iris(run: Run) -> None:
+    quads = set(run_to_quads(run))
+    assert _there_and_back(quads, "R11-01234567") == quads
+
+
+def _there_and_back(quads: set[pyoxigraph.Quad], view: str | None) -> set[pyoxigraph.Quad]:
+    rows = mapping.rows_of(quads, view=view)
+    nodes = [(labels, node) for labels, some in rows.nodes.items() for node in some]
+    edges = [(type_, e["start"], e["end"], e["graph"]) for type_, some in rows.edges.items() for e in some]
+    return mapping.quads_of(nodes, edges, rows.run)
+
+
+def test_counts_follow_from_the_rdf(real_runs: list[Run]) -> None:
+    """A node a subject; a relationship an object that is a node, and one more a citation with a row (NAMES)."""
+    for run in real_runs:
+        quads = list(run_to_quads(run))
+        subjects = {quad.subject for quad in quads}
+        links = sum(quad.object in subjects for quad in quads)
+        rows = mapping.rows_of(quads)
+        assert rows.node_count == len(subjects)
+        assert rows.edge_count - len(rows.edges.get("NAMES", [])) == links
+        bound = {binding.local_id for binding in run.table.rows}
+        accounts = {(action.step, action.account) for action in run.actions}
+        cited = sum(local_id in bound for _, account in accounts for local_id in account.basis.ids)
+        assert len(rows.edges.get("NAMES", [])) == cited
+
+
+@pytest.mark.parametrize(
+    ("subject", "predicate", "term", "found"),
+    [
+        ("urn:x", "https://w3id.org/trace-prov/ontology#unheard", pyoxigraph.Literal("x"), "another"),
+        ("urn:x", "https://w3id.org/trace-prov/ontology#number", pyoxigraph.Literal("x"), "XMLSchema#string"),
+    ],
+)
+def test_what_has_no_place_is_refused(
+    subject: str, predicate: str, term: pyoxigraph.Literal, found: str, real_runs: list[Run]
+) -> None:
+    run = real_runs[0]
+    odd = pyoxigraph.Quad(
+        pyoxigraph.NamedNode(subject), pyoxigraph.NamedNode(predicate), term, pyoxigraph.NamedNode(run.id)
+    )
+    with pytest.raises(GraphError, match=found):
+        mapping.rows_of([*run_to_quads(run), odd])
+
+
+def test_a_relationship_to_nowhere_is_refused(real_runs: list[Run]) -> None:
+    run = real_runs[0]
+    node = pyoxigraph.NamedNode(run.id)
+    used = pyoxigraph.NamedNode("http://www.w3.org/ns/prov#used")
+    with pytest.raises(GraphError, match="a node of the same run"):
+        mapping.rows_of([*run_to_quads(run), pyoxigraph.Quad(node, used, pyoxigraph.NamedNode("urn:elsewhere"), node)])
+
+
+def test_statements_name_only_labels_and_types_of_the_tables() -> None:
+    with pytest.raises(ValueError, match="not labels of the mapping"):
+        nodes_statement(("Trace", "X`) DETACH DELETE n //"))
+    with pytest.raises(ValueError, match="not a relationship type"):
+        edges_statement("USED]->(b) DETACH DELETE b //")
+
+
+def test_the_text_index_gets_only_what_it_takes() -> None:
+    assert mapping.fits_text_index("x" * 32_766)
+    assert not mapping.fits_text_index("x" * 32_767)
+    assert mapping.fits_text_index("é" * 16_383)
+    assert not mapping.fits_text_index("é" * 16_384)
+    assert not mapping.fits_text_index(None)
