@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.once import made_once
 from trace_prov.cli import main
 from trace_prov.corpus.accounts import BOTH_SHARES, Habit, habit_at
 from trace_prov.corpus.attack import appended, payload, yaml_escaped
+from trace_prov.corpus.existing import take_corpus
 from trace_prov.corpus.inventory import Entry, read_inventory
 from trace_prov.corpus.make import CorpusPlan, make_corpus
 from trace_prov.corpus.selection import chosen_injections
@@ -41,8 +45,8 @@ PLANS = (
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, list[Entry]]]:
     made = []
     for number, plan in enumerate(PLANS):
-        folder = tmp_path_factory.mktemp(f"corpus{number}")
-        made.append((folder, make_corpus(plan, folder)))
+        folder = made_once(tmp_path_factory, f"corpus-{number}", partial(make_corpus, plan))
+        made.append((folder, list(read_inventory(folder / "inventory.jsonl"))))
     return made
 
 
@@ -285,3 +289,50 @@ def test_what_does_not_exist_is_said_without_a_traceback(arguments: list[str], m
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_an_inventory_of_existing_runs_follows_the_same_rule(tmp_path: Path) -> None:
+    tasks = ("user_task_0", "user_task_8")
+    made = make_corpus(CorpusPlan(("gullible",), attacks=9, tasks=tasks), tmp_path / "all")
+    fewer = make_corpus(CorpusPlan(("gullible",), attacks=2, tasks=tasks), tmp_path / "fewer")
+    arguments = ["corpus", "--from", str(tmp_path / "all" / "runs"), "--out", str(tmp_path / "taken"), "--attacks", "2"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    assert len(made) == 20
+    taken = list(read_inventory(tmp_path / "taken" / "inventory.jsonl"))
+    # Which field was changed is not in a log's path.
+    assert taken == [replace(entry, field=None) for entry in sorted(fewer, key=lambda entry: entry.case)]
+    for entry in taken:
+        for ending in (".json", ".native.json"):
+            copy = tmp_path / "taken" / "runs" / f"{entry.case}{ending}"
+            assert copy.read_bytes() == (tmp_path / "all" / "runs" / f"{entry.case}{ending}").read_bytes()
+
+
+def test_runs_of_real_models_are_taken_with_the_reason_where_they_are_no_case(tmp_path: Path) -> None:
+    source = Path(__file__).parents[1] / "data" / "agentdojo_public" / "runs"
+    entries = take_corpus(source, tmp_path, suites=("banking",))
+    clean = [entry for entry in entries if entry.variant == "A0"]
+    assert clean
+    assert all((entry.reason is None) == entry.applicable for entry in entries)
+    assert {entry.suite for entry in entries} == {"banking"}
+    loaded = [item for item in load_paths([tmp_path / "runs"]) if isinstance(item, Run)]
+    assert len(loaded) == len(entries)
+
+
+def test_incomplete_runs_are_no_cases(tmp_path: Path) -> None:
+    documents = {
+        "none.json": {"suite_name": "banking", "messages": []},
+        "stopped.json": {"suite_name": "banking", "messages": [{"role": "user", "content": "x"}]},
+        "failed.json": {"suite_name": "banking", "messages": [{"role": "user"}], "error": "no", "utility": False},
+    }
+    for number, document in enumerate(documents.values()):
+        path = tmp_path / "in" / "actor" / "banking" / f"user_task_{number}" / "none" / "none.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(document))
+    entries = take_corpus(tmp_path / "in", tmp_path / "out")
+    assert [entry.completed for entry in entries] == [False] * 3
+    assert {entry.reason for entry in entries} == {
+        "the log holds no message",
+        "the run was stopped",
+        "the run ended with an error: no",
+    }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.once import made_once
 from trace_prov.cli.corpus import STUDY
 from trace_prov.corpus.make import make_corpus
 from trace_prov.study.folder import Question, StudyFolder
@@ -51,19 +52,21 @@ class Studied:
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("agentdojo")
-    folder = tmp_path_factory.mktemp("corpus")
-    make_corpus(STUDY, folder)
-    return folder / "runs"
+    return made_once(tmp_path_factory, "study-corpus", lambda folder: make_corpus(STUDY, folder)) / "runs"
 
 
 @pytest.fixture(scope="session")
 def studied(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Studied:
     pytest.importorskip("bpe_openai")
-    folder = StudyFolder(tmp_path_factory.mktemp("study"))
-    prepare(StudyPlan((corpus,), cases=CASES), folder)
-    texts = {question: question_text(folder.evidence(question)) for question in folder.questions()}
-    for reader in READERS:
-        answer_all(folder, reader, texts, SimulatedReader.parse(reader).answer)
+
+    def make(path: Path) -> None:
+        folder = StudyFolder(path)
+        prepare(StudyPlan((corpus,), cases=CASES), folder)
+        texts = {question: question_text(folder.evidence(question)) for question in folder.questions()}
+        for reader in READERS:
+            answer_all(folder, reader, texts, SimulatedReader.parse(reader).answer)
+
+    folder = StudyFolder(made_once(tmp_path_factory, "study", make))
     return Studied(folder, corpus, results_of(folder))
 
 

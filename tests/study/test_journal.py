@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trace_prov.errors import FormatError, UsageError
@@ -27,6 +27,7 @@ def test_what_is_added_is_read(tmp_path: Path) -> None:
     assert list(read_journal(tmp_path / "none.jsonl")) == []
 
 
+@settings(deadline=None)
 @given(cut=st.integers(0, 400))
 def test_a_crash_at_any_byte_loses_at_most_the_last_line(cut: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("journal") / "reader.jsonl"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -16,7 +15,6 @@ import pytest
 from click.testing import CliRunner
 
 from tests.corpus.provider import Provider, Reply, serving
-from tests.study.conftest import Studied
 from trace_prov.cli import main
 from trace_prov.errors import UsageError
 from trace_prov.study import readers
@@ -202,31 +200,6 @@ def test_a_killed_study_goes_on_without_asking_twice(corpus: Path, tmp_path: Pat
     assert [entry.key for entry in read_journal(path) if entry.closes][:6] == answered
     assert all(result.score.g for result in results_of(folder) if result.reader == MODEL)
     assert (out / "report" / "index.html").exists()
-
-
-def test_answers_of_another_tool_are_scored_beside(studied: Studied, tmp_path: Path) -> None:
-    lines = (studied.folder.path / "comparator.jsonl").read_text().splitlines()
-    other = tmp_path / "other-tool.jsonl"
-    other.write_text("\n".join([*lines[:-1], json.dumps(json.loads(lines[-1]) | {"q2": {"status": "answered"}})]))
-    results = [result for result in results_of(studied.folder, [other]) if result.reader == "other-tool"]
-    assert sum(not result.score.valid for result in results) == 1
-    assert all(result.score.g for result in results if result.score.valid)
-    other.write_text(json.dumps(json.loads(lines[0]) | {"case": "nowhere"}))
-    with pytest.raises(UsageError, match="line 1"):
-        results_of(studied.folder, [other])
-
-
-def test_score_and_report_on_the_command_line(studied: Studied) -> None:
-    runner = CliRunner()
-    scored = runner.invoke(main, ["study", "score", str(studied.folder.path)])
-    assert scored.exit_code == 0, scored.output
-    assert "sim/guess-order" in scored.output
-    assert "Task-equal paired change" in scored.output
-    reported = runner.invoke(main, ["study", "report", str(studied.folder.path), "--no-paper"])
-    assert reported.exit_code == 0, reported.output
-    nothing = runner.invoke(main, ["study", "report", str(studied.logs)])
-    assert nothing.exit_code == 2
-    assert "no study here" in nothing.output
 
 
 @pytest.mark.slow

@@ -4,30 +4,45 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.study.conftest import Studied
+from trace_prov.cli import main
+from trace_prov.errors import UsageError
 from trace_prov.package.condition import BUILT_IN
 from trace_prov.study.answers import Answer
-from trace_prov.study.folder import read_lines
+from trace_prov.study.folder import StudyFolder, read_lines
 from trace_prov.study.page import to_html
 from trace_prov.study.paper import published
 from trace_prov.study.render import to_csv, to_latex, to_markdown
 from trace_prov.study.report import all_tables, write_report
-from trace_prov.study.results import write_scores
+from trace_prov.study.results import results_of, write_scores
 from trace_prov.study.tables import Results, Table, change_of, signed
 
 HOSTILE = "<script>alert(1)</script> | a\nb `x` $y$ \\input{z} %n & #1 _t_ ~^ {q} \x1b[31m \u202e"
 
 
-def test_a_report_has_all_forms_and_writing_it_again_gives_the_same_bytes(studied: Studied) -> None:
+@pytest.fixture
+def copied(studied: Studied, tmp_path: Path) -> StudyFolder:
+    """The study without its packages, for tests that write into it."""
+    shutil.copytree(studied.folder.path, tmp_path / "study", ignore=shutil.ignore_patterns("packages", "report"))
+    return StudyFolder(tmp_path / "study")
+
+
+def test_a_report_has_all_forms_and_is_the_same_when_written_again(
+    studied: Studied, copied: StudyFolder
+) -> None:
     pytest.importorskip("matplotlib")
     files = []
     for _ in range(2):
-        page = write_report(studied.folder, studied.results)
+        page = write_report(copied, studied.results)
         files.append({path.name: path.read_bytes() for path in page.parent.rglob("*") if path.is_file()})
     assert files[0] == files[1]
     assert {"index.html", "report.md", "tables.tex", "q3-scores.csv", "changes.csv", "beside-the-paper.csv"} <= set(
@@ -140,9 +155,9 @@ def test_the_published_figures_stand_beside_ones_own(studied: Studied) -> None:
     assert all(table.id != "beside-the-paper" for table in all_tables(results, [], None))
 
 
-def test_scores_are_written_a_line_an_answer(studied: Studied) -> None:
-    write_scores(studied.folder, studied.results)
-    rows = list(read_lines(studied.folder.scores))
+def test_scores_are_written_a_line_an_answer(studied: Studied, copied: StudyFolder) -> None:
+    write_scores(copied, studied.results)
+    rows = list(read_lines(copied.scores))
     assert len(rows) == len(studied.results)
     row, result = rows[0], studied.results[0]
     assert isinstance(result.given, Answer)
@@ -150,7 +165,32 @@ def test_scores_are_written_a_line_an_answer(studied: Studied) -> None:
     assert {name: row[name] for name in "wgdau"} == {name: getattr(result.score, name) for name in "wgdau"}
 
 
-def test_the_published_figures_can_be_left_out(studied: Studied) -> None:
+def test_the_published_figures_can_be_left_out(studied: Studied, copied: StudyFolder) -> None:
     pytest.importorskip("matplotlib")
-    page = write_report(studied.folder, studied.results, beside_paper=False)
+    page = write_report(copied, studied.results, beside_paper=False)
     assert "Beside the published figures" not in page.read_text(encoding="utf-8")
+
+
+def test_answers_of_another_tool_are_scored_beside(studied: Studied, tmp_path: Path) -> None:
+    lines = (studied.folder.path / "comparator.jsonl").read_text().splitlines()
+    other = tmp_path / "other-tool.jsonl"
+    other.write_text("\n".join([*lines[:-1], json.dumps(json.loads(lines[-1]) | {"q2": {"status": "answered"}})]))
+    results = [result for result in results_of(studied.folder, [other]) if result.reader == "other-tool"]
+    assert sum(not result.score.valid for result in results) == 1
+    assert all(result.score.g for result in results if result.score.valid)
+    other.write_text(json.dumps(json.loads(lines[0]) | {"case": "nowhere"}))
+    with pytest.raises(UsageError, match="line 1"):
+        results_of(studied.folder, [other])
+
+
+def test_score_and_report_on_the_command_line(studied: Studied, copied: StudyFolder) -> None:
+    runner = CliRunner()
+    scored = runner.invoke(main, ["study", "score", str(copied.path)])
+    assert scored.exit_code == 0, scored.output
+    assert "sim/guess-order" in scored.output
+    assert "Task-equal paired change" in scored.output
+    reported = runner.invoke(main, ["study", "report", str(copied.path), "--no-paper"])
+    assert reported.exit_code == 0, reported.output
+    nothing = runner.invoke(main, ["study", "report", str(studied.logs)])
+    assert nothing.exit_code == 2
+    assert "no study here" in nothing.output

@@ -12,8 +12,10 @@ from rich.progress import Progress
 from trace_prov.cli.output import printable
 from trace_prov.corpus.actors import MODIFIERS, SCRIPTS, ScriptedName
 from trace_prov.corpus.execute import require_agentdojo
+from trace_prov.corpus.existing import take_corpus
 from trace_prov.corpus.inventory import Entry
 from trace_prov.corpus.make import CorpusPlan, ModelOptions, make_corpus
+from trace_prov.errors import UsageError
 
 #: What benchmarks use: four scripted actors on all suites, four attacked runs a task, some 1,800 runs.
 BENCHMARK = CorpusPlan(
@@ -47,6 +49,12 @@ PRESETS = {"benchmark": BENCHMARK, "study": STUDY}
 @click.option("--task", "tasks", multiple=True, metavar="ID", help="Only this user task, such as user_task_3.")
 @click.option("--attacks", type=click.IntRange(min=0), help="Attacked runs for each user task.")
 @click.option("--processes", type=click.IntRange(min=1), default=1, show_default=True, help="Runs made at once.")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Make none: choose from the AgentDojo runs below this folder of pipelines, by the same rule.",
+)
 @click.option("--model-base-url", metavar="URL", help="Where the model answers, for a compatible endpoint.")
 def corpus(
     *,
@@ -57,6 +65,7 @@ def corpus(
     tasks: tuple[str, ...],
     attacks: int | None,
     processes: int,
+    source: Path | None,
     model_base_url: str | None,
 ) -> None:
     """Make agent logs with accounts: run log, native sidecar and inventory.
@@ -66,13 +75,20 @@ def corpus(
     one field. Runs that are there already are kept, so an interrupted corpus is completed by the same command.
     """
     given = PRESETS[preset]
+    wanted = given.attacks if attacks is None else attacks
+    if source is not None:
+        if tasks or model_base_url is not None:
+            raise UsageError("--from takes runs as they are; --task and --model-base-url have no place beside it")
+        entries = take_corpus(source, out, actors=actors, suites=suites or given.suites, attacks=wanted)
+        _summary(entries, out)
+        return
     for name in actors:
         if "/" not in name:
             ScriptedName.parse(name)
     plan = CorpusPlan(
         actors=actors or given.actors,
         suites=suites or given.suites,
-        attacks=given.attacks if attacks is None else attacks,
+        attacks=wanted,
         tasks=tasks,
         model=ModelOptions(model_base_url),
     )

@@ -28,17 +28,18 @@ INCOMPLETE_ENDING = ".json.incomplete"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run to make: A0 without an injection task, A1 with one."""
+    """One run to make: A0 without an injection task, A1 with one. `attack` names how an A1 run was attacked."""
 
     actor: str
     suite: str
     user_task: str
     injection_task: str | None = None
+    attack: str = ATTACK_NAME
 
     @property
     def case(self) -> str:
         """The path of the log below the runs folder, without `.json`."""
-        attack = "none" if self.injection_task is None else ATTACK_NAME
+        attack = "none" if self.injection_task is None else self.attack
         pipeline = self.actor.replace("/", "_")  # as the package's own logger does
         return f"{pipeline}/{self.suite}/{self.user_task}/{attack}/{self.injection_task or 'none'}"
 
