@@ -103,7 +103,7 @@ def find_packages(paths: Sequence[Path]) -> Iterator[Found]:
             raise PackageError(str(path), expected="the folder of a package, or a folder of packages", found="neither")
         for package in found:
             below = package.relative_to(path).as_posix()
-            yield Found(package, cases.get(below) or unquote(below))
+            yield Found(package, cases.get(below, unquote(below)))
 
 
 def _packages_below(folder: Path) -> Iterator[Path]:
@@ -123,7 +123,7 @@ def _case_of(path: Path) -> str:
     for parent in resolved.parents:
         if (parent / INVENTORY).is_file():
             below = resolved.relative_to(parent).as_posix()
-            return inventory_of(parent).get(below) or unquote(below)
+            return inventory_of(parent).get(below, unquote(below))
     return unquote(resolved.name)
 
 

@@ -199,7 +199,7 @@ def _hidden_result(
         declared = tuple(record.locator for record in records) if declare_elements and elements else ()
         return replace(result, content=REDACTED, elements=None, declared=declared), []
     if not hidden:
-        return result, []
+        return _without_whole(result), []
     widened = [] if result.elements else _unreadable_alone(records, hidden)
     contents = tuple(
         REDACTED
@@ -210,6 +210,13 @@ def _hidden_result(
         for record in records
     )
     return replace(result, content=REDACTED, elements=contents), widened
+
+
+def _without_whole(result: Result) -> Result:
+    """A list of which the log itself hides an element must not show the element by way of the whole."""
+    if result.elements and any(element.state is not RecordState.PRESENT for element in result.elements):
+        return replace(result, content=REDACTED)
+    return result
 
 
 def _unreadable_alone(records: Sequence[Record], hidden: Collection[int]) -> list[Locator]:
