@@ -19,6 +19,7 @@ from trace_prov.watermark.embed import REPEATED, SINGLE, Embedder, History, choo
 from trace_prov.watermark.errors import CandidateError
 from trace_prov.watermark.keys import Keys
 from trace_prov.watermark.power import softmax
+from trace_prov.watermark.prepare import prepare
 from trace_prov.watermark.prf import digest, units
 from trace_prov.watermark.scheme import Scheme
 from trace_prov.watermark.trajectory import Group, Record, command_record
@@ -200,3 +201,29 @@ def test_group_is_logged_with_candidates() -> None:
     embedder.record(command_record(choice.action), [Record("O", "ok")])
     group: Group = embedder.run().groups[0]
     assert (group.candidates, group.probabilities) == (("a", "b"), None)
+
+
+def _tally_matches(scheme: Scheme, counts: list[int], tools: list[str], number: int) -> NDArray[np.bool_]:
+    """Matches of a run whose group i calls tools[i] and gets counts[i] natural records."""
+    embedder = Embedder(KEYS, scheme, run_id="r", salt=f"s{number}", task="t", rng=random.Random(1))
+    for tool, count in zip(tools, counts, strict=True):
+        embedder.decide(["a", "b"], [0.5, 0.5])
+        embedder.record(Record("D", tool=tool, args="{}"), [Record("O", "x", tool)] * count)
+    pool = prepare([embedder.run()], scheme)
+    return np.asarray((units(KEYS.k2, pool.tally.messages) < scheme.q) == pool.bits)
+
+
+def test_an_odd_number_of_natural_records_costs_its_own_bit_only() -> None:
+    counts = [1, 1, 0, 1, 3, 1, 2, 1, 1]
+    rows = np.array([_tally_matches(SCHEME, counts, ["t"] * 9, number) for number in range(200)])
+    regular = np.array(counts) == 1
+    assert rows[:, regular].all()
+    assert abs(rows[:, ~regular].mean() - 0.5) < 5 * math.sqrt(0.25 / 600)
+
+
+def test_declared_counts_and_parity_read_tools_with_several_records() -> None:
+    declared = Scheme(natural_rule="declared", natural_counts=(("search", 3), ("none", 0)))
+    tools = ["search", "ls", "none", "search", "ls"]
+    for number in range(50):
+        assert _tally_matches(declared, [3, 1, 0, 3, 1], tools, number).all()
+        assert _tally_matches(Scheme(natural_rule="parity"), [4, 1, 0, 2, 7], tools, number).all()

@@ -82,7 +82,7 @@ def observed_bit(scheme: Scheme, group: Group) -> int:
 
 
 def wants_ghost(scheme: Scheme, bit: int, natural: int, tool: str | None) -> bool:
-    """Whether a group with `natural` records needs one more to show `bit`."""
+    """Whether one more record makes a group with `natural` ones show `bit`."""
     if scheme.natural_rule == "parity":
         return natural % 2 != bit
-    return bit == 1 and natural <= scheme.natural_count(tool)
+    return bit == 1 and natural == scheme.natural_count(tool)

@@ -168,7 +168,8 @@ def ghost_after(
     template: GhostTemplate = status_line_ghost,
 ) -> Record | None:
     """As `ghost`, with the skeleton of the earlier groups already at hand."""
-    message = skeleton.message(len(natural))
+    # The expected count, as the detector takes it: an odd one then costs this group's bit and no other.
+    message = skeleton.message(scheme.natural_count(decision.tool))
     bit = int(unit(keys.k2, message) < scheme.q)
     if not wants_ghost(scheme, bit, len(natural), decision.tool):
         return None
