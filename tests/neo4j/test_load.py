@@ -151,7 +151,7 @@ def test_text_with_cypher_in_it_stays_text(database: Connection, real_runs: list
         assert quads_of_run(database, run.id) == set(run_to_quads(run))
     with database.session() as session:
         labels = set(session.run("CALL db.labels() YIELD label RETURN collect(label) AS l").single(strict=True)["l"])
-    assert labels <= {"Import", *LABELS}
+    assert labels <= {"Import", "Annotation", *LABELS}
 
 
 def test_driver_errors_are_said_in_words(target: Target) -> None:
