@@ -21,9 +21,9 @@ from trace_prov.watermark.experiment.grids import (
     episode_cells,
     source_of,
 )
-from trace_prov.watermark.experiment.plots import plots
+from trace_prov.watermark.experiment.plots import draw_plots
 from trace_prov.watermark.experiment.store import Cell, Store, compute
-from trace_prov.watermark.experiment.tables import tables
+from trace_prov.watermark.experiment.tables import all_tables
 
 #: which grids make sense in which world, in the order in which they run
 PARTS: dict[str, tuple[str, ...]] = {
@@ -60,10 +60,10 @@ def _cells(part: str, world: str, out: Path, size: Size, seed: int, store: Store
 
 def report(store: Store, world: str, out: Path, seed: int) -> list[Path]:
     """Write tables, plots and REPORT.md from what is in the store."""
-    made = tables(store, world)
+    made = all_tables(store, world)
     written = [table.write_csv(out) for table in made]
     try:
-        drawn = plots(store, world, out)
+        drawn = draw_plots(store, world, out)
     except EnvironmentMissingError as error:
         print(f"no plots: {error}", file=sys.stderr)
         drawn = []

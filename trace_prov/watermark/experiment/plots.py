@@ -20,6 +20,8 @@ def _pyplot() -> Any:
         import matplotlib as mpl  # type: ignore[import-not-found,unused-ignore]
 
         mpl.use("Agg")
+        # With a fixed salt, and no date in the file, the same results give the same bytes.
+        mpl.rcParams["svg.hashsalt"] = "trace-prov"
         from matplotlib import pyplot  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         hint = "pip install trace-prov[watermark-plots]"
@@ -29,7 +31,6 @@ def _pyplot() -> Any:
 
 def _save(figure: Any, path: Path) -> Path:
     figure.tight_layout()
-    # No date in the file: the same results give the same bytes.
     figure.savefig(path, metadata={"Date": None})
     _pyplot().close(figure)
     return path
@@ -87,7 +88,8 @@ def joint_plot(store: Store, folder: Path) -> Path:
         axes.set_yticks(range(len(deletions)), [f"{d:g}" for d in deletions])
         for row, d in enumerate(deletions):
             for column, r in enumerate(rewritings):
-                axes.text(column, row, f"{share[row][column]:.2f}", ha="center", va="center", fontsize=7, color="w")
+                shade = "k" if share[row][column] > 0.6 else "w"
+                axes.text(column, row, f"{share[row][column]:.2f}", ha="center", va="center", fontsize=7, color=shade)
                 if d >= 0.7 and r > 0.6:
                     axes.plot(column, row, "rs", markersize=24, fillstyle="none")
         axes.set(xlabel="rewriting", ylabel="deletion", title=f"detected at p < {STANDARD.alpha:g}, {scheme} tally")
@@ -141,7 +143,7 @@ def overhead_plot(store: Store, folder: Path) -> Path:
     return _save(figure, folder / "overhead.svg")
 
 
-def plots(store: Store, world: str, folder: Path) -> list[Path]:
+def draw_plots(store: Store, world: str, folder: Path) -> list[Path]:
     """Draw every plot that the finished cells allow."""
     makers = {
         "deletion": deletion_plot,

@@ -271,7 +271,7 @@ MAKERS: dict[str, Callable[[Store], list[TableData]]] = {
 }
 
 
-def tables(store: Store, world: str) -> list[TableData]:
+def all_tables(store: Store, world: str) -> list[TableData]:
     """Return every table that the finished cells allow."""
     out = [utility_table(store, world)] if store.rows("episodes") else []
     return out + [table for name, make in MAKERS.items() if store.rows(name) for table in make(store)]
