@@ -94,6 +94,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], bool, str, str]] = {
     "an extra file that is bagged": (created("data/request.txt"), True, "bag", "data/request.txt"),
     "an extra file beside the payload": (created("request.txt"), False, "bag", "request.txt"),
     "an extra folder": (created("logs/none.json"), False, "bag", "logs"),
+    "an extra file in the folder of a seal": (created("seal/request.txt"), True, "bag", "seal/request.txt"),
     "a hidden file": (created("data/.answers"), True, "bag", "data/.answers"),
     "a file to be fetched": (created("fetch.txt", "http://x/ 3 data/y\n"), False, "bag", "fetch.txt"),
     "no evidence": (lambda f: (f / EVIDENCE).unlink(), False, "bag", "missing"),

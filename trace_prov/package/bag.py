@@ -27,8 +27,10 @@ EVIDENCE, TRIG, JSON_LD, README = "data/evidence.json", "data/graph.trig", "data
 PAYLOAD = (EVIDENCE, TRIG, JSON_LD, README)
 MANIFEST, TAG_MANIFEST = "manifest-sha256.txt", "tagmanifest-sha256.txt"
 TAGS = ("bagit.txt", "bag-info.txt", MANIFEST, TAG_MANIFEST)
-#: Folders beside `data` that other commands may add (a seal), which the contract says nothing of.
-OTHER_FOLDERS = ("seal",)
+#: What `trace-prov seal` adds beside the payload, which the contract says nothing of.
+SEAL = tuple(
+    f"seal/{name}" for name in ("public-key.pem", "records.json", "statement.dsse.json", "timestamp.tsr", "verify.py")
+)
 #: The keys of bag-info.txt; whatever else is to be said of a package is said outside of it.
 INFO_KEYS = frozenset({"Bag-Software-Agent", "Payload-Oxum"})
 SOFTWARE = "trace-prov"

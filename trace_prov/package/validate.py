@@ -21,10 +21,10 @@ from trace_prov.package.bag import (
     EVIDENCE,
     INFO_KEYS,
     JSON_LD,
-    OTHER_FOLDERS,
     PAYLOAD,
     README,
     RECEIVER_NOTE,
+    SEAL,
     TAGS,
     TRIG,
     VERSION,
@@ -119,16 +119,16 @@ def validate_package(path: Path, engine: str = "fast") -> Report:
 def _check_files(report: Report, path: Path) -> None:
     """The files of a package are there, and no other file, folder or link."""
     expected = {*PAYLOAD, *TAGS}
-    found = {name for name in files_in(path) if name.split("/")[0] not in OTHER_FOLDERS}
+    found = set(files_in(path))
     for name in sorted(found):
         if (path / name).is_symlink():
             report.add("bag", name, "a link stands where only files may be")
-        elif name not in expected:
+        elif name not in expected and name not in SEAL:
             report.add("bag", name, "a file that packages do not have")
     for name in sorted(expected - found):
         report.add("bag", name, "this file of the package is missing")
     for folder in sorted(entry.name for entry in path.iterdir() if entry.is_dir()):
-        if folder not in ("data", *OTHER_FOLDERS):
+        if folder not in ("data", "seal"):
             report.add("bag", folder, "a folder that packages do not have")
     if (path / "data").is_dir():
         for entry in sorted((path / "data").iterdir()):
