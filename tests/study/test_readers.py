@@ -162,8 +162,14 @@ def command(folder: Path, corpus: Path, provider: Provider) -> list[str]:
     return [sys.executable, "-m", "trace_prov", "study", "run", str(corpus), "--out", str(folder), *options]
 
 
-def test_a_killed_study_goes_on_without_asking_twice(corpus: Path, tmp_path: Path) -> None:
-    """Killed without warning in the middle; what was answered is not asked again and all is answered in the end."""
+@pytest.mark.parametrize(
+    ("stop", "code"),
+    [(signal.SIGKILL, -signal.SIGKILL), pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow)],
+)
+def test_a_stopped_study_goes_on_without_asking_twice(
+    stop: signal.Signals, code: int, corpus: Path, tmp_path: Path
+) -> None:
+    """Stopped in the middle; what was answered is not asked again and all is answered in the end."""
     pytest.importorskip("bpe_openai")
     enough = threading.Event()
     served: list[str] = []
@@ -180,8 +186,8 @@ def test_a_killed_study_goes_on_without_asking_twice(corpus: Path, tmp_path: Pat
     with serving(slow) as provider:
         process = subprocess.Popen(command(out, corpus, provider), env=environment, stdout=subprocess.DEVNULL)
         assert enough.wait(120)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.send_signal(stop)
+        assert process.wait(60) == code
         folder = StudyFolder(out)
         path = journal_path(folder.responses, MODEL)
         answered = [entry.key for entry in read_journal(path) if entry.closes]

@@ -36,9 +36,7 @@ def copied(studied: Studied, tmp_path: Path) -> StudyFolder:
     return StudyFolder(tmp_path / "study")
 
 
-def test_a_report_has_all_forms_and_is_the_same_when_written_again(
-    studied: Studied, copied: StudyFolder
-) -> None:
+def test_a_report_has_all_forms_and_is_the_same_when_written_again(studied: Studied, copied: StudyFolder) -> None:
     pytest.importorskip("matplotlib")
     files = []
     for _ in range(2):

@@ -34,6 +34,9 @@ OFFLINE_READERS = (
     "sim/blind-matcher:0.2",
 )
 
+#: What shells give for a process that Ctrl-C ended.
+EXIT_INTERRUPTED = 130
+
 _OUT = click.argument("study", type=click.Path(path_type=Path, file_okay=False, exists=True))
 _ANSWERS = click.option(
     "--answers",
@@ -100,7 +103,13 @@ def run(
         for reader in readers:
             left = len(open_questions(folder, reader, retry_failed=retry_failed))
             bar = progress.add_task(Text(printable(reader, 40)).plain, total=left)
-            ask(folder, reader, options[reader], retry_failed=retry_failed, on_answer=partial(progress.advance, bar))
+            try:
+                ask(
+                    folder, reader, options[reader], retry_failed=retry_failed, on_answer=partial(progress.advance, bar)
+                )
+            except KeyboardInterrupt:
+                click.echo(f"interrupted; trace-prov study run --out {out} goes on from here", err=True)
+                raise SystemExit(EXIT_INTERRUPTED) from None
     results = _scored(folder, ())
     page = write_report(folder, results)
     _show(folder, results)

@@ -148,6 +148,7 @@ def _evaluate(
         display="none",
         log_dir=str(folder.inspect_logs),
         log_level="error",
+        log_realtime=False,  # the journal keeps what came; Inspect's own buffer would double the time of short answers
         metadata={"reader": reader},
         max_samples=1,
         max_tasks=1,
@@ -159,8 +160,8 @@ def _evaluate(
             f"{reader}: stopped after {FAILURES_IN_A_ROW} failures in a row, the last being {keeper.last_error}; "
             "the same command goes on, with --retry-failed it asks these again"
         )
-    if logs[0].status == "cancelled":
-        raise KeyboardInterrupt
+    if not logs or logs[0].status == "cancelled":
+        raise KeyboardInterrupt  # Inspect takes the signal itself and ends in good order
     if logs[0].status != "success":
         raise ReaderStoppedError(f"{reader}: the evaluation ended early: {logs[0].error and logs[0].error.message}")
 
