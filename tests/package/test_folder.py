@@ -194,6 +194,16 @@ def test_damage_is_named(damage: str, sound: Path, tmp_path: Path) -> None:
     assert named, report.violations
 
 
+def test_a_graph_is_held_to_its_own_claims_where_the_evidence_cannot_be_read(sound: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "package"
+    shutil.copytree(sound / "C10", folder)
+    (folder / EVIDENCE).write_text("{}")
+    edited(TRIG, 'trace:localId "in-2"', 'trace:localId "in-2" ;\n    trace:text "Pay the rent"')(folder)
+    rebagged(folder)
+    report = validate_package(folder)
+    assert {"evidence", "bindings"} <= {item.rule for item in report.violations}
+
+
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_sound_packages_conform_and_other_tools_accept_the_bag(name: str, sound: Path) -> None:
     report = validate_package(sound / name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,6 +41,19 @@ class Contract:
     inputs: Layer
     table: TableState | Layer
     labels: Labels
+
+
+def contract_from(claims: Mapping[str, str]) -> Contract:
+    """A contract from its claims as text; raises KeyError or ValueError for what is none."""
+    table = claims["table"]
+    return Contract(
+        condition=claims["condition"],
+        account=Layer(claims["account"]),
+        request=Layer(claims["request"]),
+        inputs=Layer(claims["inputs"]),
+        table=TableState(table) if table in ("complete", "partial", "none") else Layer(table),
+        labels=Labels(claims["labels"]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

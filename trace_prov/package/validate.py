@@ -35,7 +35,7 @@ from trace_prov.package.bag import (
 from trace_prov.package.contract import RULE, Shapes, shapes_for
 from trace_prov.package.evidence import package_from_bytes, package_to_bytes
 from trace_prov.package.graph import PACKAGE, package_to_quads, quads_of, to_jsonld, to_trig
-from trace_prov.package.model import Package
+from trace_prov.package.model import Contract, Package, contract_from
 from trace_prov.package.shacl import Engine, Grade, engine_named, to_ntriples
 
 #: How many differing statements are named before the rest is counted.
@@ -113,7 +113,24 @@ def validate_package(path: Path, engine: str = "fast") -> Report:
         _check_shapes(report, quads, shapes_for(package.contract), run_shapes)
         if graph is not None and set(graph) != set(quads):
             _check_shapes(report, graph, shapes_for(package.contract), run_shapes, "graph.trig: ")
+    elif graph is not None:
+        contract = _claimed(graph)
+        if contract is not None:
+            _check_shapes(report, graph, shapes_for(contract), run_shapes, "graph.trig: ")
     return report
+
+
+def _claimed(graph: Iterable[pyoxigraph.Quad]) -> Contract | None:
+    """What a graph claims, where its evidence cannot be read; None where it claims nothing that can be."""
+    claims = {
+        quad.predicate.value.removeprefix(PACKAGE): quad.object.value
+        for quad in graph
+        if isinstance(quad.object, pyoxigraph.Literal)
+    }
+    try:
+        return contract_from(claims)
+    except (KeyError, ValueError):
+        return None
 
 
 def _check_files(report: Report, path: Path) -> None:
