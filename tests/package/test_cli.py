@@ -69,7 +69,13 @@ def test_a_damaged_package_is_named_and_the_others_go_on(tmp_path: Path) -> None
     assert answered.exit_code == 2
     assert "data/evidence.json" in answered.stderr
     assert len(lines(answered)) == len(lines(result)) - 1
-    assert run("validate", tmp_path / OTHER, "--engine", "pyshacl").exit_code == 1
+
+
+@pytest.mark.slow
+def test_the_reference_engine_is_an_option(tmp_path: Path) -> None:
+    run("package", ONE, "--condition", "C11", "--out", tmp_path)
+    assert run("validate", tmp_path, "--engine", "pyshacl").exit_code == 0
+    assert run("validate", tmp_path, "--engine", "case-utils").exit_code == 2
 
 
 def test_a_rule_that_finds_nothing_lets_no_package_out(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def check_set(answer: RecordsAnswer, sets: list[frozenset[Locator]], *, same: bo
     assert all(any(bound.covers(one) for one in possible) for bound in answer.bounds.possible)
 
 
-@settings(deadline=None, max_examples=250, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
 @given(small_runs())
 def test_answers_are_those_that_hold_in_every_completion(run: Run) -> None:
     action = run.actions[-1]
@@ -150,7 +150,7 @@ def test_answers_are_those_that_hold_in_every_completion(run: Run) -> None:
         check_set(finding.q3, sets, same=len(set(cited)) == 1)
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(small_runs())
 def test_needed_evidence_is_enough_and_no_part_of_it_can_be_left_out(run: Run) -> None:
     action = run.actions[-1]

@@ -23,7 +23,7 @@ from trace_prov.package.plan import Loss, Needs, Plan, Unanswerable, _built, _co
 from trace_prov.package.redact import parse_rule
 
 CALM = settings(
-    deadline=None, max_examples=60, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
+    deadline=None, max_examples=25, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
 )
 keeps = st.sets(st.sampled_from(QUESTIONS), min_size=1).map(lambda names: tuple(sorted(names)))
 
@@ -120,7 +120,7 @@ def test_a_lattice_shows_every_combination_and_the_smallest() -> None:
     assert found.minimal("Q3") == [("results", "account", "table")]
 
 
-@settings(CALM, max_examples=20)
+@settings(CALM, max_examples=10)
 @given(small_runs())
 def test_more_evidence_never_closes_a_question(run: Run) -> None:
     found = lattice(run, "case", Question(action=run.actions[-1].id, argument="to"))

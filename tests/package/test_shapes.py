@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import pytest
 from pyoxigraph import Literal as Text
@@ -17,7 +18,7 @@ from trace_prov.package.condition import BUILT_IN, Condition, Labels
 from trace_prov.package.contract import Shapes, shapes_for, shapes_of
 from trace_prov.package.graph import PACKAGE, package_to_quads
 from trace_prov.package.model import Package
-from trace_prov.package.shacl import Grade, engine_named, to_ntriples
+from trace_prov.package.shacl import Grade, Result, engine_named, to_ntriples
 
 PROV, TRACE = iris.PROV, iris.TRACE
 
@@ -242,6 +243,7 @@ DAMAGES: dict[str, tuple[str | Condition, Damage, set[str]]] = {
 }  # fmt: skip
 
 
+@cache
 def damaged(name: str) -> tuple[str, Shapes, set[str]]:
     condition, damage, rules = DAMAGES[name]
     package = package_of(small_run(), condition)
@@ -251,11 +253,17 @@ def damaged(name: str) -> tuple[str, Shapes, set[str]]:
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damage_breaks_its_rule_and_no_other(name: str) -> None:
-    data, shapes, rules = damaged(name)
-    results = engine_named("fast")(data, shapes)
+    _, shapes, rules = damaged(name)
+    results = results_of(name)
     broken = {shapes.owner[result.shape] for result in results if result.grade is Grade.REQUIRED}
     assert broken == rules
     assert all(result.message for result in results)
+
+
+@cache
+def results_of(name: str) -> tuple[Result, ...]:
+    data, shapes, _ = damaged(name)
+    return tuple(engine_named("fast")(data, shapes))
 
 
 ALL_RULES = (*BUILT_IN, "table-partial")
@@ -314,8 +322,7 @@ def test_the_reference_engine_finds_the_same(name: str) -> None:
 def test_every_shape_is_broken_by_some_damage() -> None:
     broken: set[str] = set()
     for name in DAMAGES:
-        data, shapes, _ = damaged(name)
-        broken.update(shapes.shape_of[result.shape] for result in engine_named("fast")(data, shapes))
+        broken.update(damaged(name)[1].shape_of[result.shape] for result in results_of(name))
     for name in CLOSED:
         data, shapes = with_a_stray_statement(name)
         broken.update(shapes.shape_of[result.shape] for result in engine_named("fast")(data, shapes))
