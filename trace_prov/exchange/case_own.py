@@ -82,7 +82,7 @@ class _Reader:
         name, size, digest = self._file(log)
         sidecar_name, sidecar_size, sidecar_digest = (None, None, None) if sidecar is None else self._file(sidecar)
         return Source(
-            name=name,
+            name=name or "",
             format=case.text(run, "trace:format") or "",
             sha256=digest or "",
             size=size or 0,
@@ -92,14 +92,14 @@ class _Reader:
             sidecar_size=sidecar_size,
         )
 
-    def _file(self, node: str) -> tuple[str, int | None, str | None]:
+    def _file(self, node: str) -> tuple[str | None, int | None, str | None]:
         case = self.case
         facets = case.all(node, "core:hasFacet")
         sizes = [case.number(facet, "observable:sizeInBytes") for facet in facets]
         hashes = [hash_ for facet in facets for hash_ in case.all(facet, "observable:hash")]
         digests = [case.text(hash_, "types:hashValue") for hash_ in hashes]
         digest = digests[0].lower() if digests and digests[0] is not None else case.text(node, "trace:sha256")
-        return case.text(node, "core:name") or "", next((size for size in sizes if size is not None), None), digest
+        return case.text(node, "core:name"), next((size for size in sizes if size is not None), None), digest
 
     def _content(self, node: str) -> Content:
         facet = self.case.link(node, "core:hasFacet")
@@ -163,7 +163,9 @@ class _Reader:
         )
         elements = None
         if case.text(node, "trace:elementsGiven") == "true":
-            elements = tuple(self._content(part) for part in case.by_position(self.parts.get(node, ())))
+            # Elements without a state of their own were read from the whole, and are again.
+            parts = [part for part in self.parts.get(node, ()) if case.all(part, "trace:state")]
+            elements = tuple(self._content(part) for part in case.by_position(parts))
         return Result(
             content=self._content(node),
             after_step=_number(case, node, "trace:afterStep"),

@@ -81,7 +81,8 @@ def _guess(path: Path) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        # Not read_text: a carriage return in a PROV-N or Turtle string is content.
+        return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise SourceError(str(path), expected="a readable file", found=error.strerror or str(error)) from None
     except UnicodeDecodeError as error:
@@ -197,8 +198,10 @@ def _read_rdf(path: Path, text: str, kind: str, accept_losses: bool) -> Imported
         raise FormatError(str(path), place=place, expected=f"RDF in {kind}", found=error.msg) from None
     if not parsed:
         raise FormatError(str(path), expected="at least one statement", found="none")
-    own = [quad for quad in parsed if iris.is_run(getattr(quad.graph_name, "value", "").removesuffix(":account"))]
-    rest = [quad for quad in parsed if quad not in set(own)] if own else parsed
+    own, rest = [], []
+    for quad in parsed:
+        is_own = iris.is_run(getattr(quad.graph_name, "value", "").removesuffix(":account"))
+        (own if is_own else rest).append(quad)
     quads = [
         pyoxigraph.Quad(quad.subject, quad.predicate, quad.object, _graph(quad, name))
         for quad in rest

@@ -14,7 +14,8 @@ def lines(material: Material) -> list[str]:
     """The view's N-Quads, sorted and without repetition."""
     data = pyoxigraph.serialize(prov_quads(material), format=pyoxigraph.RdfFormat.N_QUADS)
     assert data is not None
-    return sorted(set(data.decode().splitlines(keepends=True)))
+    # Not splitlines: it takes characters for line ends that stand unescaped in N-Quads strings (U+2028).
+    return sorted({f"{line}\n" for line in data.decode().split("\n") if line})
 
 
 def export(material: Material) -> Iterator[ExportedFile]:

@@ -18,6 +18,8 @@ from trace_prov.neo4j.mapping import rows_of
 #: The characters that XML 1.0 (2.2, Char) has no way to write, be it as a reference.
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 CONTAINS = "CONTAINS_LITERAL"
+# GEXF takes the attributes `id` and `type` for its own.
+_NAMES = {"id": "actionId"}
 
 
 def networkx_library() -> Any:
@@ -30,7 +32,7 @@ def networkx_library() -> Any:
 
 
 def property_graph(material: Material, format_name: str) -> Any:
-    """The graph (networkx.MultiDiGraph); nodes are named by their IRI and have `labels`, edges have a `type`.
+    """The graph (networkx.MultiDiGraph); nodes are named by their IRI and have `labels`, edges have a `kind`.
 
     Raises ExportError for a text that XML cannot hold, as both formats are XML. Lists (`decoded`) are JSON.
     """
@@ -39,12 +41,12 @@ def property_graph(material: Material, format_name: str) -> Any:
         rows = rows_of(run_to_quads(run))
         for labels, nodes in rows.nodes.items():
             for properties in nodes:
-                values = {key: _value(value) for key, value in properties.items() if key != "uri"}
+                values = {_NAMES.get(key, key): _value(value) for key, value in properties.items() if key != "uri"}
                 _check(values, properties["uri"], format_name)
                 graph.add_node(properties["uri"], labels=" ".join(labels), label=_caption(labels, properties), **values)
         for kind, edges in rows.edges.items():
             for edge in edges:
-                graph.add_edge(edge["start"], edge["end"], key=_key(kind, edge), type=kind, graph=edge["graph"])
+                graph.add_edge(edge["start"], edge["end"], key=_key(kind, edge), kind=kind, graph=edge["graph"])
         for finding in material.findings.get(run.id, ()):
             if isinstance(finding, Finding):
                 _add_finding(graph, run.id, finding, format_name)
@@ -62,7 +64,7 @@ def _add_finding(graph: Any, run: str, finding: Finding, format_name: str) -> No
     for match in sorted({*finding.q1.matches, *finding.q2.matches}):
         record = iris.record(run, match.locator)
         values = {
-            "type": CONTAINS,
+            "kind": CONTAINS,
             "graph": "finding",
             "argument": finding.target.argument or "",
             "literal": to_rdf(finding.target.literal),

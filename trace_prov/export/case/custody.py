@@ -65,7 +65,7 @@ class Chain:
         exhibit = f"EX-{len(self._received) + 1}"
         key = (source.name, source.sha256)
         files = [_file(self.nodes, source.name, source.size, source.sha256, "log", *key)]
-        if source.sidecar_name is not None:
+        if (source.sidecar_name, source.sidecar_sha256, source.sidecar_size) != (None, None, None):
             files.append(
                 _file(self.nodes, source.sidecar_name, source.sidecar_size, source.sidecar_sha256, "sidecar", *key)
             )
@@ -160,7 +160,7 @@ def _person(nodes: Nodes, name: str) -> Node:
     return nodes.add("uco-identity:Person", "examiner", name, core_name=name, core_hasFacet=facet)
 
 
-def _file(nodes: Nodes, name: str, size: int | None, digest: str | None, *key: str) -> Node:
+def _file(nodes: Nodes, name: str | None, size: int | None, digest: str | None, *key: str) -> Node:
     facets = [
         named(
             "uco-observable:FileFacet",

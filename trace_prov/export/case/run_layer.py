@@ -127,11 +127,13 @@ def _content(
     *key: str,
     name: str,
     further: Sequence[Node] = (),
+    recorded: bool = True,
     **properties: object,
 ) -> Node:
     """A ContentData with its state: a tag and a sentence where it is not simply there.
 
-    `further` are external references beside the record's locator and local ids.
+    `further` are external references beside the record's locator and local ids. A content that is not `recorded` by
+    itself was read from another, and has no state of its own.
     """
     owner = (made.run.id, *key)
     references = [] if record is None else [reference(LOCATOR, str(record.locator), *owner)]
@@ -147,7 +149,7 @@ def _content(
         core_tag=content.state.value if hidden else None,
         core_description=_STATES.get(content.state),
         core_hasFacet=payload_facet(content.text, *owner, whole=whole, mime_type=_mime_type(content.text)),
-        trace_state=_state(content.state.value),
+        trace_state=_state(content.state.value) if recorded else None,
         **properties,
     )
 
@@ -286,6 +288,7 @@ def _result(made: RunNodes, action: Action, result: Result) -> None:
             "element",
             number,
             name=f"{action.id} result, element {number}",
+            recorded=bool(result.elements),
             trace_position=record.locator.element,
         )
         made.contents[record.locator] = element
