@@ -71,13 +71,12 @@ class NeoBrowser:
     def run_editor(self) -> None:
         self.wait_for("[data-testid=editor-Run]")[0].click()
 
-    def click_runnable(self, number: int = 0) -> None:
-        """Click a query of the guide, which puts it into the editor, and run it."""
-        block = self.wait_for("pre.runnable", number + 1)[number]
-        self.chrome.execute_script("arguments[0].scrollIntoView({block: 'center'})", block)
-        block.click()
-        time.sleep(0.5)
-        self.run_editor()
+    def answer(self, file: Path) -> None:
+        """Run a saved question and wait until its graph is drawn."""
+        lines = file.read_text(encoding="utf-8").splitlines()
+        self.run(" ".join(line for line in lines if not line.strip().startswith("//")))
+        WebDriverWait(self.chrome, SECONDS).until(lambda _: self.fills() - {"NONE"})
+        time.sleep(2)  # the layout comes to rest
 
     def fills(self) -> set[str]:
         """The colours of the nodes in the newest graph."""

@@ -33,11 +33,19 @@ class Neo4jServer:
 
 @contextmanager
 def neo4j_community(
-    home: Path, *, bolt_port: int = 0, http_port: int = 0, settings: tuple[str, ...] = ()
+    home: Path,
+    *,
+    bolt_port: int = 0,
+    http_port: int = 0,
+    settings: tuple[str, ...] = (),
+    guide: Path | None = None,
 ) -> Iterator[Neo4jServer]:
-    """Run Neo4j with its files in `home`, authentication on; what is in `home` from an earlier run is kept."""
+    """Run Neo4j with its files in `home`, authentication on; what is in `home` from an earlier run is kept.
+
+    `guide` is a folder with guide and style, which Browser then shows on start.
+    """
     arguments = ["--home", str(home), "--bolt-port", str(bolt_port), "--http-port", str(http_port)]
-    arguments += ["--guide", str(home / "no-guide")]
+    arguments += ["--guide", str(guide or home / "no-guide"), "--guide-port", "0"]
     for setting in settings:
         arguments += ["--set", setting]
     with running("start_neo4j.py", *arguments) as found:
