@@ -313,10 +313,11 @@ REFERENCE = ("a row with text", "an original id in a Note", "a row taken out")
 def test_the_reference_engine_finds_the_same(name: str) -> None:
     data, shapes, _ = damaged(name)
     fast, reference = engine_named("fast")(data, shapes), engine_named("pyshacl")(data, shapes)
-    # Engines word messages, and name paths of several steps, in their own way; what is broken where is the same.
-    assert sorted((r.shape, r.focus, r.value, r.grade) for r in fast) == sorted(
+    # Engines word messages, and name paths of several steps, in their own way; what is broken where is the same,
+    # though one of them may say it twice.
+    assert {(r.shape, r.focus, r.value, r.grade) for r in fast} == {
         (r.shape, r.focus, r.value, r.grade) for r in reference
-    )
+    }
 
 
 def test_every_shape_is_broken_by_some_damage() -> None:
