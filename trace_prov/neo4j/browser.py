@@ -102,7 +102,7 @@ def _rule(selector: str, look: Look) -> str:
         f"  border-color: {look.border};\n"
         "  border-width: 2px;\n"
         f"  text-color-internal: {look.text};\n"
-        "  font-size: 10px;\n"
+        f"  font-size: {8 if look.caption == 'locator' else 10}px;\n"
         f'  caption: "{{{look.caption}}}";\n'
         "}"
     )
@@ -122,7 +122,7 @@ def guide() -> str:
 def _first_slide(parameter: str) -> str:
     legend = "".join(
         f'<tr><td style="background:{LOOKS[label].fill};border:2px solid {LOOKS[label].border};width:2em"></td>'
-        f"<td><b>{html.escape(label)}</b></td><td>{html.escape(words)}</td></tr>"
+        f'<td style="padding:2px 8px"><b>{html.escape(label)}</b></td><td>{html.escape(words)}</td></tr>'
         for label, words in _LEGEND.items()
     )
     return _framed(
