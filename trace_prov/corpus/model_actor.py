@@ -62,7 +62,11 @@ class ModelActor:
 
     def next(self, scene: Scene, inputs: Inputs, step: int) -> Turn:
         self._tell(inputs)
-        output = self.runner.run(self.model.generate(self.messages, tools=_tools(scene.tools)))
+        try:
+            output = self.runner.run(self.model.generate(self.messages, tools=_tools(scene.tools)))
+        except BaseException:
+            self.runner.close()
+            raise
         message = output.message
         self.messages.append(message)
         calls = message.tool_calls or []
