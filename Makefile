@@ -1,7 +1,7 @@
 # One command for each thing a developer or an analyst does here.
 PYTHON ?= python3
 
-.PHONY: setup test lint bench docs neo4j neo4j-stop
+.PHONY: test-slow setup test lint bench docs neo4j neo4j-stop
 
 VENV ?= .venv
 RUN = $(VENV)/bin
@@ -13,7 +13,11 @@ setup:
 
 ## test: all tests; pick some with ARGS, as in make test ARGS="tests/derive -k late"
 test:
-	$(RUN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(RUN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+## test-slow: all shared runs, the reference engines, the peers; takes an hour on two cores
+test-slow:
+	$(RUN)/python -m pytest -n 2 --dist loadfile -m slow $(ARGS)
 
 ## lint: style, formatting and types
 lint:

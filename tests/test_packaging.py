@@ -8,8 +8,6 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 MAPPED = ("loaders", "ontology", "queries", "shapes")
 
@@ -32,7 +30,6 @@ def test_every_folder_with_code_is_a_package_of_the_build() -> None:
     assert found == listed
 
 
-@pytest.mark.slow
 def test_the_wheel_holds_every_file_and_only_our_names(tmp_path: Path) -> None:
     # A copy of what is tracked: a build in place would pick up what an earlier build left.
     source = tmp_path / "source"
