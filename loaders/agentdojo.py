@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trace_prov.conversation import Call, Conversation, Outcome, with_diagnostics
+from trace_prov.conversation import Call, Conversation, Outcome, call_id, to_json_text, with_diagnostics
 from trace_prov.errors import FormatError
 from trace_prov.model import Run, Severity, Source
 from trace_prov.sidecar import Sidecar, compare
@@ -124,7 +124,7 @@ class _Reader:
 
     def _tool(self, message: dict[str, Any], place: str) -> None:
         error = message.get("error")
-        native_id = message.get("tool_call_id") or None
+        native_id = call_id(message.get("tool_call_id"))
         # The call stands in the message again; it is needed only where no id tells.
         repeated = message.get("tool_call") if native_id is None else None
         self.conversation.result(
@@ -139,12 +139,15 @@ class _Reader:
 
     def _call(self, call: Any) -> Call:
         if not isinstance(call, dict) or not isinstance(call.get("function"), str):
-            raise _BadMessageError("a call without a function name")
+            native_id = call_id(call.get("id")) if isinstance(call, dict) else None
+            return Call("", None, native_id, to_json_text(call), damage="a call without a function name")
         arguments = call.get("args")
-        if not isinstance(arguments, dict):
-            raise _BadMessageError(f"the arguments of {call['function']} are no object")
+        native_id = call_id(call.get("id"))
+        if arguments is not None and not isinstance(arguments, dict):
+            text = arguments if isinstance(arguments, str) else to_json_text(arguments)
+            return Call(call["function"], None, native_id, text, damage="its arguments are no object")
         self.rounded = self.rounded or holds_rounded_number(arguments)
-        return Call(call["function"], arguments, call.get("id") or None)
+        return Call(call["function"], arguments or {}, native_id)
 
 
 class _BadMessageError(Exception):

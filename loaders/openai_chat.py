@@ -6,15 +6,14 @@ reading goes on past it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from trace_prov.conversation import Call, Conversation, Outcome, read_arguments
+from trace_prov.conversation import Call, Conversation, Outcome, call_id, read_arguments, to_json_text
 from trace_prov.errors import FormatError
 from trace_prov.model import Run, Severity, Source
 from trace_prov.sidecar import Sidecar
-from trace_prov.source import LogFile, ParsedJson, parse_json
+from trace_prov.source import LogFile, ParsedJson, holds_float, parse_json
 
 NAME = "openai_chat"
 TITLE = "OpenAI chat messages: a list, {messages: …}, or JSON lines of either"
@@ -72,17 +71,18 @@ def load(log: LogFile, sidecar: Sidecar | None) -> Iterator[Run]:
 
 
 def _whole_file(log: LogFile) -> Run:
-    messages = _messages_of(log.document.value)
+    parsed = _with_exact_results(log.document, log.data, log.name)
+    messages = _messages_of(parsed.value)
     if messages is None:
-        raise FormatError(log.name, expected="a list of messages", found=type(log.document.value).__name__)
-    return _run(log, _read_messages(messages, log.document), 0)
+        raise FormatError(log.name, expected="a list of messages", found=type(parsed.value).__name__)
+    return _run(log, _read_messages(messages, parsed), 0)
 
 
 def _conversation_lines(log: LogFile) -> Iterator[Run]:
     for number, line in log.lines():
         conversation = Conversation()
         try:
-            parsed = parse_json(line, log.name, f"line {number}")
+            parsed = _read_line(line, log.name, f"line {number}")
             messages = _messages_of(parsed.value)
             if messages is None:
                 raise FormatError(log.name, place=f"line {number}", expected="a conversation", found="something else")
@@ -98,13 +98,31 @@ def _message_lines(log: LogFile) -> Run:
     for number, line in log.lines():
         place = f"line {number}"
         try:
-            parsed = parse_json(line, log.name, place)
+            parsed = _read_line(line, log.name, place)
         except FormatError as error:
             conversation.damage(place, f"unreadable line: {error}", "unreadable-line")
             continue
         _report_oddities(conversation, parsed, place)
         _read(conversation, parsed.value, place)
     return _run(log, conversation, 0)
+
+
+def _read_line(line: bytes, name: str, place: str) -> ParsedJson:
+    return _with_exact_results(parse_json(line, name, place), line, name, place)
+
+
+def _with_exact_results(parsed: ParsedJson, data: bytes, name: str, place: str = "") -> ParsedJson:
+    """The same, read again with its numbers as written where a result is a structured value that holds some."""
+    messages = _messages_of(parsed.value) or [parsed.value]
+    results = [_result_content(message) for message in messages]
+    if any(_is_value(content) and holds_float(content) for content in results):
+        return parse_json(data, name, place, exact=True)
+    return parsed
+
+
+def _result_content(message: Any) -> Any:
+    is_result = isinstance(message, dict) and message.get("role") in ("tool", "function")
+    return message.get("content") if is_result else None
 
 
 def _read_messages(messages: list[Any], parsed: ParsedJson, prefix: str = "") -> Conversation:
@@ -155,39 +173,47 @@ def _calls(message: dict[str, Any]) -> list[Call]:
 def _call(call: Any) -> Call:
     # "custom" calls carry one text as input instead of arguments.
     function = call.get("function") or call.get("custom") if isinstance(call, dict) else None
+    native_id = call_id(call.get("id")) if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-        raise _BadMessageError("a call without a function name")
-    native_id = call.get("id") or None
+        return Call("", None, native_id, to_json_text(call), damage="a call without a function name")
     arguments = function.get("arguments", function.get("input"))
     if isinstance(arguments, dict):
         return Call(function["name"], arguments, native_id)
     if arguments is None or arguments == "":
         return Call(function["name"], {}, native_id)
     if not isinstance(arguments, str):
-        raise _BadMessageError(f"the arguments of {function['name']} are neither a text nor an object")
+        text, damage = to_json_text(arguments), "its arguments are neither a text nor an object"
+        return Call(function["name"], None, native_id, text, damage=damage)
     return read_arguments(function["name"], arguments, native_id)
 
 
 def _outcome(message: dict[str, Any]) -> Outcome:
     content = message.get("content")
-    native_id = message.get("tool_call_id") or None
+    native_id = call_id(message.get("tool_call_id"))
     if _is_value(content):
         if isinstance(content, list):
-            elements = tuple(item if isinstance(item, str) else _serialised(item) for item in content)
-            return Outcome(_serialised(content), native_id, elements=elements)
-        return Outcome(_serialised(content), native_id)
+            elements = tuple(item if isinstance(item, str) else to_json_text(item) for item in content)
+            return Outcome(to_json_text(content), native_id, elements=elements)
+        return Outcome(to_json_text(content), native_id)
     return Outcome(_text(content), native_id)
 
 
 def _is_value(content: Any) -> bool:
     """Whether a result is a structured value and not the text of a message (a string, null or text parts)."""
     if isinstance(content, list):
-        return not all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content)
+        return not _are_parts(content)
     return content is not None and not isinstance(content, str)
 
 
-def _serialised(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _are_parts(content: list[Any]) -> bool:
+    """Whether all are parts of a message: typed, with what they hold under the name of the type (`image_url`).
+
+    Other objects may well have a `type` too (accounts, files); beside a text an unknown part stays a part.
+    """
+    if not all(isinstance(part, dict) and isinstance(part.get("type"), str) for part in content):
+        return False
+    has_text = any(isinstance(part.get("text", part.get("refusal")), str) for part in content)
+    return has_text or all(part["type"] in part for part in content)
 
 
 def _text(content: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a user installs: every file of the mapped folders is in the wheel, and nothing generic lands in site-packages."""
+"""What a user installs: the wheel holds every file of the mapped folders, and no generic name."""
 
 from __future__ import annotations
 

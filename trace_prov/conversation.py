@@ -8,6 +8,7 @@ the next stand here.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -30,18 +31,22 @@ from trace_prov.model import (
     Turn,
     action_id,
 )
-from trace_prov.source import parse_exact_json
+from trace_prov.source import WrittenNumber, parse_exact_json
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call as the log has it. `arguments` is None when they are no object; `text` keeps what they are."""
+    """A tool call as the log has it. `arguments` is None when they are no object; `text` keeps what they are.
+
+    `damage` says what of the call breaks the format: it was issued all the same, and has its number.
+    """
 
     tool: str
     arguments: dict[str, JsonValue] | None
     native_id: str | None = None
     text: str | None = None
     oddities: tuple[str, ...] = ()
+    damage: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,8 @@ class Conversation:
             self._issued.append(issued)
             self._open.append(issued)
             self._report_reused_id(issued, place)
+            if call.damage is not None:
+                self.note("damaged", place, f"{action_id(issued.number)}: {call.damage}", Severity.ERROR)
             for oddity in call.oddities:
                 self.note(
                     "not-strict-json",
@@ -146,8 +153,11 @@ class Conversation:
                     return issued
             if self._told_before(outcome, place):
                 return None
-        candidates = [issued for issued in self._open if outcome.native_id is None or issued.call.native_id is None]
-        same_call = [issued for issued in candidates if outcome.call is not None and _same(issued.call, outcome.call)]
+        without_id = [issued for issued in self._open if issued.call.native_id is None]
+        # A call with an id waits for the result that names it, as long as another one may be meant.
+        candidates = without_id or (self._open if outcome.native_id is None else [])
+        possible = self._open if outcome.native_id is None else without_id
+        same_call = [issued for issued in possible if outcome.call is not None and _same(issued.call, outcome.call)]
         chosen = next(iter(same_call or candidates), None)
         if chosen is None:
             self.damage(place, f"a result without a call{_named(outcome)}", "result-without-call")
@@ -244,6 +254,22 @@ def _named(outcome: Outcome) -> str:
 
 def _same(call: Call, other: Call) -> bool:
     return call.tool == other.tool and call.arguments == other.arguments and call.text == other.text
+
+
+def call_id(value: JsonValue) -> str | None:
+    """A call's id as the log has it; None when it has none. An id that is no text is its JSON text."""
+    if value is None or value == "":
+        return None
+    return value if isinstance(value, str) else to_json_text(value)
+
+
+def to_json_text(value: JsonValue) -> str:
+    """A structured value of a log as a text, its numbers as written (CONTRACT §2)."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{to_json_text(name)}: {to_json_text(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(to_json_text, value)) + "]"
+    return value.text if isinstance(value, WrittenNumber) else json.dumps(value, ensure_ascii=False)
 
 
 def run_id(source: Source) -> str:

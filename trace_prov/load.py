@@ -116,6 +116,8 @@ def load_file(
         yield from format_.load(log, sidecar)
     except InputError as error:
         yield Problem(error)
+    except RecursionError:
+        yield Problem(FormatError(name, expected="a log", found="brackets nested too deeply"))
 
 
 def _read_sidecar_of(log: LogFile, format_: Format, max_bytes: int, siblings: Container[str] | None) -> Sidecar | None:

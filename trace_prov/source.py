@@ -7,7 +7,8 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -65,12 +66,12 @@ class LogFile:
 
     @cached_property
     def exact_document(self) -> ParsedJson:
-        """The same with whole numbers of any length kept; slower."""
-        return _parse_leniently(self.data)
+        """The same with whole numbers of any length kept; slower. Raises FormatError as `document` does."""
+        return parse_json(self.data, self.name, exact=True)
 
     @cached_property
     def is_lines(self) -> bool:
-        """Whether the file holds one JSON object a line, be some lines damaged, and is not one JSON value."""
+        """Whether each line of the file holds a JSON object or a list of them, be some damaged; not one JSON value."""
         try:
             return self.document is None
         except FormatError:
@@ -80,8 +81,8 @@ class LogFile:
         lines = [line for line in self.data[:65536].split(b"\n") if line.strip()]
         if len(self.data) > 65536 and len(lines) > 1:
             lines.pop()  # the sample may end in the middle of it
-        whole = sum(_is_object(line) for line in lines)
-        return len(lines) > 1 and (whole * 2 >= len(lines) or _is_object(lines[0]))
+        whole = sum(_holds_objects(line) for line in lines)
+        return len(lines) > 1 and (whole * 2 >= len(lines) or _holds_objects(lines[0]))
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """(number from 1, bytes) of each line that is not blank."""
@@ -104,20 +105,34 @@ class ParsedJson:
     oddities: tuple[str, ...] = ()
 
 
-def _is_object(line: bytes) -> bool:
+def _holds_objects(line: bytes) -> bool:
     try:
-        return isinstance(_parse(line).value, dict)
+        value = _parse(line).value
     except (ValueError, RecursionError):
         return False
+    return isinstance(value[0] if isinstance(value, list) and value else value, dict)
 
 
-def parse_json(data: bytes, name: str, place: str = "") -> ParsedJson:
+class WrittenNumber(float):
+    """A number with a fraction or an exponent, and its text in the file, which a float does not keep (`1.50`)."""
+
+    text: str
+
+    @classmethod
+    def of(cls, text: str) -> WrittenNumber:
+        number = cls(text)
+        number.text = text
+        return number
+
+
+def parse_json(data: bytes, name: str, place: str = "", *, exact: bool = False) -> ParsedJson:
     """Read JSON text; raises FormatError with the place when it is none.
 
-    Numbers that a fast parser would round and lone surrogates, which Python's own JSON writes, are kept exactly.
+    Lone surrogates, which Python's own JSON writes, are kept. With `exact` so are whole numbers of any length and, as
+    `WrittenNumber`, all others, which a fast parser would round.
     """
     try:
-        return _parse(data)
+        return _parse_leniently(data) if exact else _parse(data)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}" if not place else f"{place}, column {error.colno}"
         ended = error.pos >= len(error.doc.rstrip())
@@ -133,6 +148,10 @@ def parse_json(data: bytes, name: str, place: str = "") -> ParsedJson:
         raise FormatError(name, place=where, expected="UTF-8 text", found=f"byte 0x{data[error.start]:02x}") from None
     except RecursionError:
         raise FormatError(name, place=place or None, expected="JSON", found="brackets nested too deeply") from None
+    except ValueError:
+        # Python turns no more digits than this into a number (sys.set_int_max_str_digits).
+        limit = f"numbers of at most {sys.get_int_max_str_digits():,} digits"
+        raise FormatError(name, place=place or None, expected=limit, found="a longer one") from None
 
 
 def _parse(data: bytes) -> ParsedJson:
@@ -144,10 +163,11 @@ def _parse(data: bytes) -> ParsedJson:
 
 
 def _parse_leniently(data: bytes) -> ParsedJson:
-    return parse_exact_json(data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"))
+    is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return parse_exact_json(data.decode("utf-16" if is_utf_16 else "utf-8-sig"), parse_float=WrittenNumber.of)
 
 
-def parse_exact_json(text: str) -> ParsedJson:
+def parse_exact_json(text: str, parse_float: Callable[[str], float] = float) -> ParsedJson:
     """JSON with whole numbers of any length and with what Python's own parser accepts beyond the standard, named.
 
     Raises ValueError, or RecursionError for brackets nested too deeply.
@@ -158,7 +178,7 @@ def parse_exact_json(text: str) -> ParsedJson:
         non_finite.append(name)
         return float(name)
 
-    value = json.loads(text, parse_constant=constant)
+    value = json.loads(text, parse_constant=constant, parse_float=parse_float)
     oddities = []
     if non_finite:
         oddities.append(f"non-finite number ({', '.join(sorted(set(non_finite)))})")
@@ -177,10 +197,21 @@ def _holds_surrogate(value: Any) -> bool:
 
 def holds_rounded_number(value: Any) -> bool:
     """Whether the fast parser may have rounded a whole number in `value`: it keeps 64 bits, JSON has no limit."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if not isinstance(value, list):
-        return isinstance(value, float) and abs(value) >= 2**63
-    return any(
-        holds_rounded_number(member) for member in value if not isinstance(member, str | int) and member is not None
-    )
+    return any(abs(number) >= 2**63 for number in _floats(value))
+
+
+def holds_float(value: Any) -> bool:
+    """Whether `value` holds a number whose text in the file may be another than Python's."""
+    return any(True for _ in _floats(value))
+
+
+def _floats(value: Any) -> Iterator[float]:
+    waiting = [value]  # a stack of our own: brackets may be nested deeper than calls
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, float):
+            yield item

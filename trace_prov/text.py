@@ -139,6 +139,7 @@ class _Open:
 
     mapping: bool
     key_next: bool
+    in_key: bool
 
 
 def _yaml_nodes(text: str) -> Iterator[tuple[int, int, str | None]]:
@@ -161,12 +162,12 @@ def _yaml_nodes(text: str) -> Iterator[tuple[int, int, str | None]]:
             if len(stack) == 1:
                 yield 1, _index(event), None
             if isinstance(event, yaml.CollectionStartEvent):
-                stack.append(_Open(isinstance(event, yaml.MappingStartEvent), True))
+                in_key = is_key or (bool(stack) and stack[-1].in_key)
+                stack.append(_Open(isinstance(event, yaml.MappingStartEvent), True, in_key))
                 anchors[event.anchor] = None
                 continue
             value = _scalar_value(event, anchors)
-            # A collection used as a key is rare: its scalars count as values.
-            if value is not None and not is_key:
+            if value is not None and not is_key and not (stack and stack[-1].in_key):
                 yield len(stack), _index(event), value
 
 

@@ -67,7 +67,7 @@ def test_all_shared_runs_come_back_equal(name: str, tmp_path: Path, shared_data:
 def test_any_visible_run_comes_back(name: str, tmp_path: Path, run: Run) -> None:
     """Withheld, cut and redacted parts among them, and texts with every character that a format could lose."""
     if name == "prov-xml" and any(_cannot_be_xml(quad) for quad in prov_quads(material_of(run))):
-        with pytest.raises(ExportError, match="U\\+[0-9A-F]{4}"):
+        with pytest.raises(ExportError, match=r"U\+[0-9A-F]{4}"):
             exported(material_of(run), name)
         return
     (back,) = _back([run], name, tmp_path)

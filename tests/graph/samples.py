@@ -40,9 +40,7 @@ def full_run(run_id: str = RUN_ID) -> Run:
         Action(2, 1, "get_balance", (), cited, _result(2, "ValueError: none", is_error=True), native_id="call_2"),
         Action(3, 2, "send_money", (Argument("recipient", IBAN),), _stated(BasisState.MISSING), _declared(3)),
         Action(4, 3, "send_money", (Argument("to", [IBAN]),), _stated(BasisState.EMPTY, "[]"), _cut(4)),
-        Action(
-            5, 3, "read", (Argument("p", None, RecordState.REDACTED),), _stated(BasisState.MALFORMED, "x"), None
-        ),
+        Action(5, 3, "read", (Argument("p", None, RecordState.REDACTED),), _stated(BasisState.MALFORMED, "x"), None),
         Action(6, 4, "odd\ud800", (), Account(Basis(BasisState.WITHHELD)), _given(6), arguments_text="{broken"),
     )
     rows = (Binding("in-1", Locator(0, 1)), Binding("in-2", Locator(1)), Binding("in-3", Locator(1, 2)))

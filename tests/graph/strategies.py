@@ -42,16 +42,13 @@ def visible_runs(draw: st.DrawFn) -> Run:
 def _odd(draw: st.DrawFn, run: Run) -> Run:
     maybe = st.one_of(st.none(), ODD_TEXTS)
     actions = tuple(draw(_odd_action(action)) for action in run.actions)
-    inputs = tuple(
-        RecordedInput(draw(ODD_TEXTS), draw(ODD_TEXTS), row.locator, draw(maybe)) for row in run.table.rows
-    )
+    inputs = tuple(RecordedInput(draw(ODD_TEXTS), draw(ODD_TEXTS), row.locator, draw(maybe)) for row in run.table.rows)
     diagnostics = tuple(
         Diagnostic(draw(ODD_TEXTS), severity, draw(ODD_TEXTS), draw(ODD_TEXTS))
         for severity in draw(st.lists(st.sampled_from(Severity), max_size=2))
     )
     turns = tuple(
-        replace(turn, content=Content(draw(ODD_TEXTS))) if turn.content.text is not None else turn
-        for turn in run.turns
+        replace(turn, content=Content(draw(ODD_TEXTS))) if turn.content.text is not None else turn for turn in run.turns
     )
     source = replace(
         run.source,
@@ -82,9 +79,7 @@ def _odd_action(draw: st.DrawFn, action: Action) -> Action:
         text = draw(st.one_of(ODD_TEXTS, st.lists(ODD_TEXTS, min_size=1).map(_yaml_list)))
         result = replace(result, content=Content(text), is_error=draw(st.booleans()))
         if draw(st.integers(0, 3)) == 0:
-            result = replace(
-                result, elements=tuple(Content(text) for text in draw(st.lists(ODD_TEXTS, max_size=3)))
-            )
+            result = replace(result, elements=tuple(Content(text) for text in draw(st.lists(ODD_TEXTS, max_size=3))))
     return replace(
         action,
         tool=draw(ODD_TEXTS),

@@ -56,9 +56,7 @@ def test_every_graph_that_is_written_is_well_formed(run: Run) -> None:
     assert error_in(run_to_nquads(run)) is None
 
 
-@pytest.mark.parametrize(
-    "mutation", random.Random(42).sample(ALL_MUTATIONS, 40), ids=lambda mutation: mutation.name
-)
+@pytest.mark.parametrize("mutation", random.Random(42).sample(ALL_MUTATIONS, 40), ids=lambda mutation: mutation.name)
 def test_the_fast_engine_gives_the_verdict_of_pyshacl(mutation: Mutation) -> None:
     graph = nquads(mutation)
     assert (list(violations(graph)) == []) == conforms_by_pyshacl(graph)
@@ -89,9 +87,7 @@ def test_damage_that_no_shape_sees_is_free_text_or_optional() -> None:
 
 def test_every_shape_is_broken_by_some_damage() -> None:
     """A shape that nothing breaks checks nothing."""
-    targets = {
-        str(target).removeprefix(iris.TRACE) for target in shapes_graph().objects(None, rdflib.SH.targetClass)
-    }
+    targets = {str(target).removeprefix(iris.TRACE) for target in shapes_graph().objects(None, rdflib.SH.targetClass)}
     for target in sorted(targets):
         assert any(
             target in node_classes(mutation, node)

@@ -20,9 +20,7 @@ from trace_prov.ontology.docs import html, mapping, mapping_table, with_table
 from .samples import full_run
 
 ROOT = Path(__file__).parent.parent.parent
-ONTOLOGY = rdflib.Graph().parse(
-    data=(files("trace_prov.ontology") / "trace.ttl").read_text("utf-8"), format="turtle"
-)
+ONTOLOGY = rdflib.Graph().parse(data=(files("trace_prov.ontology") / "trace.ttl").read_text("utf-8"), format="turtle")
 IRI = rdflib.URIRef("https://w3id.org/trace-prov/ontology")
 UCO = "https://ontology.unifiedcyberontology.org/uco/"
 
@@ -89,9 +87,7 @@ def test_the_context_names_every_term() -> None:
     text = (files("trace_prov.ontology") / "context.jsonld").read_text("utf-8")
     context = json.loads(text)["@context"]
     ours = {
-        key: value["@id"] if isinstance(value, dict) else value
-        for key, value in context.items()
-        if key[0] not in "@"
+        key: value["@id"] if isinstance(value, dict) else value for key, value in context.items() if key[0] not in "@"
     }
     assert {value.removeprefix("trace:") for value in ours.values() if value.startswith("trace:")} == defined()
     document = {

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from tests.graph.strategies import examples, visible_runs
 from trace_prov.errors import GraphError
-from trace_prov.graph.write import run_to_quads
+from trace_prov.graph.write import run_to_nquads, run_to_quads
 from trace_prov.model import Run
 from trace_prov.neo4j import mapping
 from trace_prov.neo4j.statements import edges_statement, nodes_statement
@@ -58,6 +58,17 @@ def test_labels_types_and_properties_of_the_mapping_table_are_those_used() -> No
 def test_generated_runs_come_back_as_the_same_quads(run: Run) -> None:
     quads = set(run_to_quads(run))
     assert _there_and_back(quads, None) == quads
+
+
+@examples(60)
+@given(visible_runs())
+def test_the_fast_reading_of_nquads_gives_the_same_rows(run: Run) -> None:
+    assert mapping.rows_of_nquads(run_to_nquads(run)).nodes == _sorted_rows(run).nodes
+    assert mapping.rows_of_nquads(run_to_nquads(run)).edges == _sorted_rows(run).edges
+
+
+def _sorted_rows(run: Run) -> mapping.Rows:
+    return mapping.rows_of(pyoxigraph.parse(run_to_nquads(run), format=pyoxigraph.RdfFormat.N_QUADS))
 
 
 @examples(20)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import bagit  # type: ignore[import-untyped]
+import bagit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

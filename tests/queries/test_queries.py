@@ -238,9 +238,7 @@ def test_an_empty_result_is_no_duplicate() -> None:
 
 def test_duplicates_between_two_runs() -> None:
     rows = ask("duplicates", run=RUN_ID, other=OTHER_ID)
-    assert {(row["action"], row["otherAction"]) for row in rows if row["kind"] == "event"} >= {
-        ("act-01", "act-01")
-    }
+    assert {(row["action"], row["otherAction"]) for row in rows if row["kind"] == "event"} >= {("act-01", "act-01")}
 
 
 def test_an_unknown_query_says_which_exist() -> None:

@@ -187,9 +187,7 @@ def _print(answer: object, form: str | None) -> None:
 def _print_triples(answer: pyoxigraph.QueryTriples, form: str | None) -> None:
     if form not in (None, "ttl"):
         raise UsageError("this query gives a graph: --format ttl")
-    turtle = pyoxigraph.serialize(
-        sorted(answer, key=str), format=pyoxigraph.RdfFormat.TURTLE, prefixes=iris.PREFIXES
-    )
+    turtle = pyoxigraph.serialize(sorted(answer, key=str), format=pyoxigraph.RdfFormat.TURTLE, prefixes=iris.PREFIXES)
     click.echo(turtle or b"", nl=False)
 
 

@@ -36,7 +36,9 @@ def occurs(needle: Needle, record: Record) -> How | None:
         return How.RAW
     if record.state is not RecordState.PRESENT:
         return None
-    if not decoding_may_show(needle.pieces, text, free=unescapes_freely(text)):
+    # An alias in an element stands for what an earlier element holds.
+    may_alias = record.element_strings is not None and "*" in text
+    if not decoding_may_show(needle.pieces, text, free=may_alias or unescapes_freely(text)):
         return None
     return How.DECODED if any(needle.literal in string for string in record.decoded) else None
 

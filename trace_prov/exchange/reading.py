@@ -101,7 +101,7 @@ def _document_name(source: Source) -> str:
 def read_case_document(path: Path, accept_losses: bool = False) -> Imported:
     """A CASE bundle: its triples, the custody that they state as PROV, and the runs of agents in it."""
     file = read_case(path)
-    notes = _losses(path, file, accept_losses)
+    notes = _losses(path, file, accept_losses, allowed=("no-triples",))
     if not len(file.graph):
         raise FormatError(str(path), expected="at least one statement", found="none")
     source = _source(path, "case")
@@ -198,7 +198,8 @@ def _read_rdf(path: Path, text: str, kind: str, accept_losses: bool) -> Imported
         raise FormatError(str(path), place=place, expected=f"RDF in {kind}", found=error.msg) from None
     if not parsed:
         raise FormatError(str(path), expected="at least one statement", found="none")
-    own, rest = [], []
+    own: list[pyoxigraph.Quad] = []
+    rest: list[pyoxigraph.Quad] = []
     for quad in parsed:
         is_own = iris.is_run(getattr(quad.graph_name, "value", "").removesuffix(":account"))
         (own if is_own else rest).append(quad)

@@ -68,9 +68,7 @@ def error_in(graph: bytes) -> GraphError | None:
 def violations(graph: bytes) -> Iterator[tuple[str, str | None, str]]:
     """(node, property, message) of each violation of a shape in a graph of one run, sorted."""
     report: dict[str, Any] = shacl_rust.validate(_triples(graph).decode(), shapes(), data_format="nt")
-    for result in sorted(
-        report["results"], key=lambda result: (result["focusNode"], result.get("resultPath", ""))
-    ):
+    for result in sorted(report["results"], key=lambda result: (result["focusNode"], result.get("resultPath", ""))):
         path = result.get("resultPath")
         messages = result.get("messages") or [result["sourceConstraintComponent"]]
         yield _name(result["focusNode"]), None if path is None else _name(path), "; ".join(messages)

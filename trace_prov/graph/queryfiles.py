@@ -70,6 +70,4 @@ def _header(text: str) -> Iterator[str]:
 @cache
 def _names() -> tuple[str, ...]:
     folder = files("trace_prov.queries") / "sparql"
-    return tuple(
-        sorted(item.name.removesuffix(_ENDING) for item in folder.iterdir() if item.name.endswith(_ENDING))
-    )
+    return tuple(sorted(item.name.removesuffix(_ENDING) for item in folder.iterdir() if item.name.endswith(_ENDING)))

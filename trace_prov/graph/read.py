@@ -53,9 +53,7 @@ def run_from_quads(quads: Iterable[pyoxigraph.Quad]) -> Run:
         nodes.add(quad)
     runs = nodes.of_class("AgentRun")
     if len(runs) != 1:
-        raise GraphError(
-            "graph", expected="the graph of one run", found=f"{len(runs)} nodes of class trace:AgentRun"
-        )
+        raise GraphError("graph", expected="the graph of one run", found=f"{len(runs)} nodes of class trace:AgentRun")
     try:
         return _run(nodes, runs[0])
     except ValueError as error:
@@ -119,9 +117,7 @@ def _short(iri: str) -> str:
 
 
 def _run(nodes: _Nodes, run: str) -> Run:
-    accounts = {
-        action: account for account in nodes.of_class("Account") for action in nodes.all(account, "accountOf")
-    }
+    accounts = {action: account for account in nodes.of_class("Account") for action in nodes.all(account, "accountOf")}
     arguments = set(nodes.of_class("Argument"))
     return Run(
         id=run,

@@ -23,12 +23,12 @@ from trace_prov.model import Run
 from trace_prov.neo4j import statements
 from trace_prov.neo4j.connection import Connection, in_words, resumable
 from trace_prov.neo4j.errors import ContentError
-from trace_prov.neo4j.mapping import Properties, Rows, rows_of, viewed
+from trace_prov.neo4j.mapping import Properties, Rows, rows_of_nquads, viewed
 from trace_prov.package.graph import package_to_quads
 from trace_prov.package.model import Package
 
 #: rows of one statement, and of one transaction: small enough for a server with 512 MB of heap
-STATEMENT_ROWS = 2_000
+STATEMENT_ROWS = 5_000
 TRANSACTION_ROWS = 20_000
 TRANSACTION_CHARACTERS = 4_000_000
 INDEX_SECONDS = 300
@@ -54,7 +54,7 @@ class Graph:
         return hashlib.sha256(self.nquads).hexdigest()
 
     def rows(self) -> Rows:
-        return rows_of(pyoxigraph.parse(self.nquads, format=pyoxigraph.RdfFormat.N_QUADS), view=self.view)
+        return rows_of_nquads(self.nquads, view=self.view)
 
 
 @dataclass(slots=True)

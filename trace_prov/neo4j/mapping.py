@@ -20,8 +20,9 @@ Labels, relationship types and property names come from these tables only; whate
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -245,6 +246,7 @@ _CLASS_OF = {label: name for name, (label, _) in CLASSES.items()}
 _PLAIN_LABEL = {PACKAGE_PREFIX + label: label for label in CLASS_LABELS if label not in _PACKAGE_ONLY}
 _IMPLIED = {label: frozenset(map(_prov, implied)) for label, implied in CLASSES.values()}
 _LITERAL_OF = {_trace(term): (property_, kind, term) for term, (property_, kind) in LITERALS.items()}
+_DATATYPE_OF = {kind: iris.XSD + kind for kind in ("string", "integer", "boolean")}
 _INDIVIDUAL_OF = {_trace(term): (property_, _trace(prefix)) for term, (property_, prefix) in INDIVIDUALS.items()}
 _RULES: dict[str, list[EdgeRule]] = defaultdict(list)
 for _rule in EDGES:
@@ -291,7 +293,15 @@ def rows_of(quads: Iterable[pyoxigraph.Quad], *, view: str | None = None) -> Row
 
     Raises GraphError for what the tables have no place for.
     """
-    subjects = _subjects(quads)
+    return _rows(_subjects(_of_quads(quads)), view)
+
+
+def rows_of_nquads(nquads: bytes, *, view: str | None = None) -> Rows:
+    """The same from canonical N-Quads, as `run_to_nquads` and the store write them."""
+    return _rows(_subjects(_of_nquads(nquads)), view)
+
+
+def _rows(subjects: dict[str, _Subject], view: str | None) -> Rows:
     runs = [iri for iri, subject in subjects.items() if "Run" in subject.labels]
     if len(runs) != 1:
         raise GraphError("graph", expected="the graph of one run", found=f"{len(runs)} runs")
@@ -337,48 +347,88 @@ def roles_of(run: str) -> dict[str, str]:
     return {run: OBSERVED, iris.account_bundle(run): ACCOUNT, package_graph(run): CLAIMS}
 
 
-def _subjects(quads: Iterable[pyoxigraph.Quad]) -> dict[str, _Subject]:
-    subjects: dict[str, _Subject] = {}
+#: subject, predicate, value, datatype (None for an IRI), graph; all without brackets and quotes
+_Statement = tuple[str, str, str, str | None, str]
+
+
+def _of_quads(quads: Iterable[pyoxigraph.Quad]) -> Iterator[_Statement]:
     for quad in quads:
-        subject_term, predicate, term = quad.subject, quad.predicate.value, quad.object
-        if not isinstance(subject_term, pyoxigraph.NamedNode):
-            raise GraphError("graph", expected="nodes with an IRI", found=str(subject_term))
-        iri = subject_term.value
-        graph = quad.graph_name.value if isinstance(quad.graph_name, pyoxigraph.NamedNode) else ""
+        subject, term, graph = quad.subject, quad.object, quad.graph_name
+        if not isinstance(subject, pyoxigraph.NamedNode):
+            raise GraphError("graph", expected="nodes with an IRI", found=str(subject))
+        if isinstance(term, pyoxigraph.Literal):
+            value, datatype = term.value, term.datatype.value
+        elif isinstance(term, pyoxigraph.NamedNode):
+            value, datatype = term.value, None
+        else:
+            raise GraphError(subject.value, place=quad.predicate.value, expected="an IRI or a literal", found=str(term))
+        name = graph.value if isinstance(graph, pyoxigraph.NamedNode) else ""
+        yield subject.value, quad.predicate.value, value, datatype, name
+
+
+def _of_nquads(nquads: bytes) -> Iterator[_Statement]:
+    """The statements of canonical N-Quads as this product writes them: one blank between terms, no other escapes.
+
+    Twice as fast as a parser of all of N-Quads, and a load waits for it.
+    """
+    for line in nquads.decode().split("\n"):
+        if not line:
+            continue
+        subject, predicate, rest = line.split(" ", 2)
+        value, graph, _ = rest.rsplit(" ", 2)
+        if value[0] == "<":
+            yield subject[1:-1], predicate[1:-1], value[1:-1], None, graph[1:-1]
+            continue
+        text, _, datatype = value[1:].rpartition('"')
+        if "\\" in text:
+            text = _ESCAPE.sub(_unescaped, text)
+        yield subject[1:-1], predicate[1:-1], text, datatype[3:-1] or _XSD_STRING, graph[1:-1]
+
+
+_XSD_STRING = f"{iris.XSD}string"
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_PLAIN_ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2]
+    return chr(int(code, 16)) if code else _PLAIN_ESCAPES[match[3]]
+
+
+def _subjects(quads: Iterable[_Statement]) -> dict[str, _Subject]:
+    subjects: dict[str, _Subject] = {}
+    for iri, predicate, value, datatype, graph in quads:
         subject = subjects.get(iri)
         if subject is None:
             subject = subjects[iri] = _Subject(graph)
         elif subject.graph != graph:
             raise GraphError(iri, expected="a node stated in one graph", found=f"{subject.graph} and {graph}")
-        if isinstance(term, pyoxigraph.Literal):
-            _add_literal(iri, subject, predicate, term)
-        elif not isinstance(term, pyoxigraph.NamedNode):
-            raise GraphError(iri, place=predicate, expected="an IRI or a literal", found=str(term))
+        if datatype is not None:
+            _add_literal(iri, subject, predicate, value, datatype)
         elif predicate == iris.RDF_TYPE:
-            if term.value in _LABEL_OF:
-                subject.labels.append(_LABEL_OF[term.value])
+            if value in _LABEL_OF:
+                subject.labels.append(_LABEL_OF[value])
             else:
-                subject.prov.add(term.value)
+                subject.prov.add(value)
         elif predicate in _INDIVIDUAL_OF:
             property_, prefix = _INDIVIDUAL_OF[predicate]
-            subject.properties[property_] = term.value.removeprefix(prefix).lower()
+            subject.properties[property_] = value.removeprefix(prefix).lower()
         else:
-            subject.links.append((predicate, term.value))
+            subject.links.append((predicate, value))
     return subjects
 
 
-def _add_literal(iri: str, subject: _Subject, predicate: str, term: pyoxigraph.Literal) -> None:
+def _add_literal(iri: str, subject: _Subject, predicate: str, text: str, datatype: str) -> None:
     if predicate not in _LITERAL_OF:
         raise GraphError(iri, place=predicate, expected="a property of the trace vocabulary", found="another")
     property_, kind, name = _LITERAL_OF[predicate]
-    datatype = term.datatype.value.removeprefix(iris.XSD)
-    if datatype != kind:
-        raise GraphError(iri, place=f"trace:{name}", expected=f"xsd:{kind}", found=term.datatype.value)
-    value: Any = term.value
+    if datatype != _DATATYPE_OF[kind]:
+        raise GraphError(iri, place=f"trace:{name}", expected=f"xsd:{kind}", found=datatype)
+    value: Any = text
     if kind == "integer":
-        value = int(value)
+        value = int(text)
     elif kind == "boolean":
-        value = value in ("true", "1")
+        value = text in ("true", "1")
     if name in MANY_VALUED:
         subject.properties.setdefault(property_, []).append(value)
     elif property_ in subject.properties:

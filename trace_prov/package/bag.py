@@ -55,7 +55,7 @@ the supported answers.
 def bagit_library() -> Any:
     """The `bagit` module, quiet; raises UsageError where it is not installed. Answering needs no bag."""
     try:
-        import bagit  # type: ignore[import-untyped]
+        import bagit
     except ImportError:
         raise UsageError("packages need the package bagit: pip install 'trace-prov[package]'") from None
     logging.getLogger("bagit").setLevel(logging.CRITICAL)
