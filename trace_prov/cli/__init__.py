@@ -13,29 +13,41 @@ import click
 from trace_prov import __version__
 from trace_prov.errors import TraceProvError, UsageError
 
-#: command name -> (module, attribute); adding a command adds one line here and one file beside this one.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "answer": ("trace_prov.cli.package_answer", "answer_packages"),
-    "answerability": ("trace_prov.cli.package_answerability", "answerability"),
-    "corpus": ("trace_prov.cli.corpus", "corpus"),
-    "derive": ("trace_prov.cli.derive", "derive"),
-    "diff": ("trace_prov.cli.package_diff", "diff_packages"),
-    "explain": ("trace_prov.cli.derive", "explain"),
-    "export": ("trace_prov.cli.export", "export"),
-    "import": ("trace_prov.cli.importing", "import_"),
-    "load": ("trace_prov.cli.store", "load"),
-    "neo4j": ("trace_prov.cli.neo4j", "neo4j"),
-    "package": ("trace_prov.cli.package", "package"),
-    "plan": ("trace_prov.cli.package_plan", "plan_package"),
-    "prove": ("trace_prov.cli.seal", "prove_"),
-    "query": ("trace_prov.cli.store", "query"),
-    "seal": ("trace_prov.cli.seal", "seal"),
-    "seal-key": ("trace_prov.cli.seal", "seal_key"),
-    "study": ("trace_prov.cli.study", "study"),
-    "validate": ("trace_prov.cli.validate", "validate"),
-    "verify": ("trace_prov.cli.seal", "verify"),
-    "watermark": ("trace_prov.cli.watermark", "watermark"),
+#: section of the help -> command name -> (module, attribute); adding a command adds one line here and one file beside
+#: this one.
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Ask logs": {
+        "derive": ("trace_prov.cli.derive", "derive"),
+        "explain": ("trace_prov.cli.derive", "explain"),
+    },
+    "Keep and query": {
+        "load": ("trace_prov.cli.store", "load"),
+        "query": ("trace_prov.cli.store", "query"),
+        "neo4j": ("trace_prov.cli.neo4j", "neo4j"),
+    },
+    "Hand over part of the evidence": {
+        "answerability": ("trace_prov.cli.package_answerability", "answerability"),
+        "plan": ("trace_prov.cli.package_plan", "plan_package"),
+        "package": ("trace_prov.cli.package", "package"),
+        "validate": ("trace_prov.cli.validate", "validate"),
+        "answer": ("trace_prov.cli.package_answer", "answer_packages"),
+        "diff": ("trace_prov.cli.package_diff", "diff_packages"),
+    },
+    "Seal and exchange": {
+        "seal-key": ("trace_prov.cli.seal", "seal_key"),
+        "seal": ("trace_prov.cli.seal", "seal"),
+        "verify": ("trace_prov.cli.seal", "verify"),
+        "prove": ("trace_prov.cli.seal", "prove_"),
+        "export": ("trace_prov.cli.export", "export"),
+        "import": ("trace_prov.cli.importing", "import_"),
+    },
+    "Research": {
+        "corpus": ("trace_prov.cli.corpus", "corpus"),
+        "study": ("trace_prov.cli.study", "study"),
+        "watermark": ("trace_prov.cli.watermark", "watermark"),
+    },
 }
+COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 
 EXIT_BAD_INPUT = 2
 
@@ -45,6 +57,13 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """By section in the order of the work, each with its whole first sentence."""
+        for title, names in SECTIONS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands if command])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
