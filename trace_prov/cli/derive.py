@@ -17,7 +17,7 @@ from trace_prov import __version__
 from trace_prov.cli.evidence import Evidence, evidence_options
 from trace_prov.cli.neo4j import engine_options
 from trace_prov.cli.options import question_options
-from trace_prov.cli.output import Reporter, console, printable, to_line
+from trace_prov.cli.output import Reporter, console, printable, shown_table, to_line
 from trace_prov.derive import Question
 from trace_prov.derive.engines import Derive, engine_named, on_store
 from trace_prov.explain import explain as explain_finding
@@ -145,14 +145,14 @@ def _joined(items: Iterable[str] | None) -> str | None:
     return None if items is None else " ".join(items)
 
 
+TABLE_HEADINGS = ("log", "action", "target", "Q1 request", "Q2 records (H)", "Basis", "Q3 cited (J)")
+
+
 def _write_table(rows: Iterator[Row]) -> None:
     """Tables of some hundred rows each, so that the first appear at once and memory stays flat."""
     out = console()
     while chunk := list(islice(rows, TABLE_ROWS)):
-        table = Table("log", "action", "target", "Q1 request", "Q2 records (H)", "Basis", "Q3 cited (J)", box=None)
-        for _, finding in chunk:
-            table.add_row(*(Text(printable(cell)) for cell in _table_cells(finding)))
-        out.print(table)
+        out.print(shown_table(TABLE_HEADINGS, (_table_cells(finding) for _, finding in chunk)))
 
 
 def _table_cells(finding: Finding | NotApplicable) -> tuple[str, ...]:

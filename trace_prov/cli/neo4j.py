@@ -16,10 +16,8 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
-from trace_prov.cli.output import Reporter, console, printable, say, to_line
+from trace_prov.cli.output import Reporter, console, printable, say, shown_table, to_line
 from trace_prov.derive.engines import ENGINES, Derive, engine_named
 from trace_prov.errors import FormatError, SourceError, UsageError
 from trace_prov.load import load_paths
@@ -309,10 +307,8 @@ def _print_rows(names: list[str], rows: Iterable[list[Any]], form: str) -> None:
         writer.writerow(names)
         writer.writerows([_cell(value) for value in row] for row in shown)
     else:
-        table = Table(*names, box=None)
-        for row in shown:
-            table.add_row(*(Text(printable(_cell(value), 120)) for value in row))
-        console().print(table)
+        cells = ([printable(_cell(value), 120) for value in row] for row in shown)
+        console().print(shown_table(names, cells))
 
 
 def _cell(value: Any) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
 
 from trace_prov.load import Ignored, Loaded, Problem
 from trace_prov.model import Run, Severity
@@ -46,6 +48,15 @@ def console() -> Console:
     if sys.stdout.isatty():
         return Console(highlight=False)
     return Console(highlight=False, width=PIPE_WIDTH)
+
+
+def shown_table(headings: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> Table:
+    """A table for `console`; on a narrow terminal cells are folded, for half a locator is no locator."""
+    columns = (Column(heading, overflow="fold") for heading in headings)
+    table = Table(*columns, title=title, title_justify="left", box=None)
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    return table
 
 
 def say(level: str, text: str) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 from rich.table import Table
-from rich.text import Text
 
-from trace_prov.cli.output import console, printable, say, to_line
+from trace_prov.cli.output import console, say, shown_table, to_line
 from trace_prov.errors import PackageError
 from trace_prov.finding import RecordsAnswer, RequestAnswer, Status, locators_to_json
 from trace_prov.package.bag import read_package
@@ -55,18 +54,12 @@ def answer_packages(*, packages: tuple[Path, ...], form: str) -> None:
 
 
 def _table(answers: list[Answer]) -> Table:
-    table = Table("case", "condition", "Q1 request", "Q2 records (H)", "Q3 cited (J)", "needed", box=None)
-    for given in answers:
-        cells = (
-            given.case,
-            given.condition,
-            in_words(given.q1),
-            in_words(given.q2),
-            in_words(given.q3),
-            _needed(given),
-        )
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    return table
+    headings = ("case", "condition", "Q1 request", "Q2 records (H)", "Q3 cited (J)", "needed")
+    rows = (
+        (given.case, given.condition, in_words(given.q1), in_words(given.q2), in_words(given.q3), _needed(given))
+        for given in answers
+    )
+    return shown_table(headings, rows)
 
 
 def in_words(given: RequestAnswer | RecordsAnswer) -> str:

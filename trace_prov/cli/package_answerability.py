@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from trace_prov.cli.options import log_options, question_options
-from trace_prov.cli.output import Reporter, console, printable, to_line
+from trace_prov.cli.output import Reporter, console, printable, shown_table, to_line
 from trace_prov.cli.package import refuse_all_actions
 from trace_prov.derive import Question
 from trace_prov.finding import NotApplicable
@@ -92,15 +91,15 @@ def _print_lattice(run: Run, question: Question) -> None:
     target = found.target
     named = f"{target.argument} = " if target.argument else ""
     out.print(Text(printable(f"{found.case}: {target.action}, {named}{target.literal!r}")))
-    table = Table("layers shown", *QUESTIONS, box=None)
     minimal = {name: found.minimal(name) for name in QUESTIONS}
+    rows = []
     for cell in found.cells:
         marks = [
             f"{outcome(answer_to(cell.finding, name))}{' *' if cell.layers in minimal[name] else ''}"
             for name in QUESTIONS
         ]
-        table.add_row(" + ".join(cell.layers) or "none", *marks)
-    out.print(table)
+        rows.append((" + ".join(cell.layers) or "none", *marks))
+    out.print(shown_table(("layers shown", *QUESTIONS), rows))
     out.print("* no part of this combination is enough", highlight=False)
 
 
@@ -114,11 +113,11 @@ COLUMNS = {
 def _print_counts(counts: Counts) -> None:
     out = console()
     heads = [f"{name} {kind}" for name, kinds in COLUMNS.items() for kind in kinds]
-    table = Table("condition", *heads, box=None)
-    for condition, answers in counts.answers.items():
-        cells = [str(answers[name][kind]) for name, kinds in COLUMNS.items() for kind in kinds]
-        table.add_row(condition, *cells)
-    out.print(table)
+    rows = (
+        (condition, *(str(answers[name][kind]) for name, kinds in COLUMNS.items() for kind in kinds))
+        for condition, answers in counts.answers.items()
+    )
+    out.print(shown_table(("condition", *heads), rows))
     out.print(f"{counts.cases} cases", highlight=False)
     for reason, number in counts.not_applicable.most_common():
         out.print(Text(printable(f"{number} not applicable: {reason}")))

@@ -12,11 +12,9 @@ from typing import Any
 
 import click
 import pyoxigraph
-from rich.table import Table
-from rich.text import Text
 
 from trace_prov.cli.options import log_options
-from trace_prov.cli.output import Reporter, console, printable, say, to_line
+from trace_prov.cli.output import Reporter, console, printable, say, shown_table, to_line
 from trace_prov.errors import FormatError, SourceError, UsageError
 from trace_prov.graph import iris
 from trace_prov.graph.check import damaged
@@ -221,10 +219,7 @@ def _write_table(names: list[str], rows: Iterator[Row]) -> None:
     out = console()
     first = True
     while (chunk := list(islice(rows, TABLE_ROWS))) or first:
-        table = Table(*names, box=None)
-        for row in chunk:
-            table.add_row(*(Text(printable(_shown(term), 120)) for term in row))
-        out.print(table)
+        out.print(shown_table(names, ((printable(_shown(term), 120) for term in row) for row in chunk)))
         first = False
 
 

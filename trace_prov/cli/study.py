@@ -10,11 +10,9 @@ from urllib.parse import urlsplit, urlunsplit
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table as ShownTable
-from rich.text import Text
 
 from trace_prov.cli.corpus import STUDY as STUDY_CORPUS
-from trace_prov.cli.output import console, printable
+from trace_prov.cli.output import console, printable, shown_table
 from trace_prov.study.folder import StudyFolder
 from trace_prov.study.policies import POLICIES, PREFIX
 from trace_prov.study.prepare import StudyPlan, prepare
@@ -102,7 +100,7 @@ def run(
         options = {reader: _pinned(folder, reader, model_base_url) for reader in readers}
         for reader in readers:
             left = len(open_questions(folder, reader, retry_failed=retry_failed))
-            bar = progress.add_task(Text(printable(reader, 40)).plain, total=left)
+            bar = progress.add_task(printable(reader, 40), total=left)
             try:
                 ask(
                     folder, reader, options[reader], retry_failed=retry_failed, on_answer=partial(progress.advance, bar)
@@ -183,8 +181,5 @@ def _show(folder: StudyFolder, results: list[Result]) -> None:
 
 def _print(table: Table) -> None:
     out = console()
-    grid = ShownTable(*table.columns, title=table.title, box=None, title_justify="left")
-    for row in texts(table):
-        grid.add_row(*(Text(printable(cell)) for cell in row))
-    out.print(grid)
+    out.print(shown_table(table.columns, texts(table), table.title))
     out.print()
