@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from tests.strategies import LITERALS, result_texts
 from trace_prov.common_lists import common_list
+from trace_prov.derive.occurrence import Needle
 from trace_prov.text import (
     ListElement,
     decoded_strings,
-    decoding_may_show,
-    pieces_of,
     split_list,
     split_yaml,
-    unescapes_freely,
 )
 
 literals = st.sampled_from(LITERALS)
@@ -135,7 +133,7 @@ def _strings(value: object) -> list[str]:
 
 @given(literals, texts)
 def test_what_is_ruled_out_without_reading_is_not_there(literal: str, text: str) -> None:
-    if literal not in text and not decoding_may_show(pieces_of(literal), text, free=unescapes_freely(text)):
+    if literal not in text and not Needle.of(literal).may_show(text):
         assert not any(literal in string for string in decoded_strings(text))
         assert not any(literal in string for element in split_list(text) for string in strings_of(element))
 

@@ -259,7 +259,8 @@ def _scanned_dashes(text: str) -> list[int]:
 
 # An escape that may give another character than a blank, a quote, a slash or a backslash.
 _OTHER_ESCAPE = re.compile(r'\\[^nrt"\\/ ]')
-_FRAGMENT_BREAK = re.compile(r"""[\s'"\\/]+""")
+_ESCAPED_BREAK = re.compile(r"""[\s'"\\/]+""")
+_PLAIN_BREAK = re.compile(r"[\s']+")
 
 
 def unescapes_freely(text: str) -> bool:
@@ -267,18 +268,20 @@ def unescapes_freely(text: str) -> bool:
     return "\\" in text and _OTHER_ESCAPE.search(text) is not None
 
 
-def pieces_of(literal: str) -> tuple[str, ...]:
-    """The runs of characters in a literal that reading structured text leaves as they are."""
-    return tuple(_FRAGMENT_BREAK.split(literal))
+def pieces_of(literal: str, *, backslashes: bool) -> tuple[str, ...]:
+    """The runs of characters in a literal that reading structured text leaves as they are.
+
+    Without backslashes in the text only folded blanks and doubled single quotes change.
+    """
+    return tuple((_ESCAPED_BREAK if backslashes else _PLAIN_BREAK).split(literal))
 
 
-def decoding_may_show(pieces: tuple[str, ...], text: str, *, free: bool) -> bool:
+def decoding_may_show(pieces: tuple[str, ...], text: str) -> bool:
     """Whether a literal that does not stand in `text` may still stand in a scalar of it after unescaping.
 
-    Reading structured text costs far more than searching it, so this settles most texts without it. Unescaping
-    changes blanks (folded lines, indentation), doubled quotes and what follows a backslash; all other characters of a
-    scalar stand in the text, in order. So each piece of the literal must stand there too, unless the text unescapes
-    freely; and a literal that is all one piece cannot have been changed. `pieces` are those of the literal, `free` is
-    `unescapes_freely(text)`.
+    For texts that do not unescape freely. Reading structured text costs far more than searching it, so this settles
+    most texts without it. Unescaping changes blanks (folded lines, indentation), doubled quotes and what follows a
+    backslash; all other characters of a scalar stand in the text, in order. So each piece of the literal must stand
+    there too, and a literal that is all one piece cannot have been changed.
     """
-    return free or (len(pieces) > 1 and all(piece in text for piece in pieces))
+    return len(pieces) > 1 and all(piece in text for piece in pieces)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from trace_prov.derive.needed import needed_for_cited, needed_records, part_bound
-from trace_prov.derive.occurrence import Delivery, Needle, deliveries, matches_in, may_hold, occurs
+from trace_prov.derive.occurrence import Deliveries, Needle, matches_in, occurs
 from trace_prov.derive.target import Question, targets
 from trace_prov.finding import Bounds, Finding, Match, NotApplicable, RecordsAnswer, RequestAnswer, Status
 from trace_prov.model import (
@@ -31,7 +31,7 @@ _BASIS_MISSING = RecordsAnswer(Status.BASIS_MISSING, None)
 
 def derive(run: Run, question: Question | None = None) -> Iterator[Finding | NotApplicable]:
     """The findings of a run: one for the case's target, or what `question` asks for."""
-    delivered = deliveries(run)
+    delivered = Deliveries.of(run)
     for target in targets(run, question or Question()):
         if isinstance(target, NotApplicable):
             yield target
@@ -65,11 +65,11 @@ def answer_request(run: Run, action: Action, needle: Needle) -> RequestAnswer:
     return _NOT_IN_REQUEST
 
 
-def held_by(delivered: Iterable[Delivery], action: Action, needle: Needle) -> tuple[list[Match], list[Locator]]:
+def held_by(delivered: Deliveries, action: Action, needle: Needle) -> tuple[list[Match], list[Locator]]:
     """The earlier records that visibly hold the literal, and the locators of those hidden that may hold it."""
     matches: list[Match] = []
     hidden: list[Locator] = []
-    for other in may_hold(needle, delivered, action.step):
+    for other in delivered.may_hold(needle, action.step):
         found = matches_in(needle, other)
         matches.extend(found)
         hidden.extend(_hidden_locators(other, {match.locator for match in found}))

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import NamedTuple
+from operator import itemgetter
 
 from trace_prov.finding import How, Match
-from trace_prov.model import Action, Record, RecordState, Run
+from trace_prov.model import Action, Record, RecordState, Result, Run
 from trace_prov.text import decoding_may_show, pieces_of, unescapes_freely
 
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """A literal that is looked for, prepared once for many texts."""
+    """A literal that is looked for, prepared once for many texts: its pieces in texts without and with backslashes."""
 
     literal: str
-    pieces: tuple[str, ...]
+    plain: tuple[str, ...]
+    escaped: tuple[str, ...]
 
     @classmethod
     def of(cls, literal: str) -> Needle:
-        return cls(literal, pieces_of(literal))
+        return cls(literal, pieces_of(literal, backslashes=False), pieces_of(literal, backslashes=True))
+
+    def may_show(self, text: str) -> bool:
+        """Whether reading the structure of a text that does not hold the literal as it is may show it."""
+        if "\\" not in text:
+            return decoding_may_show(self.plain, text)
+        return unescapes_freely(text) or decoding_may_show(self.escaped, text)
 
 
 def occurs(needle: Needle, record: Record) -> How | None:
@@ -38,51 +45,68 @@ def occurs(needle: Needle, record: Record) -> How | None:
         return None
     # An alias in an element stands for what an earlier element holds.
     may_alias = record.element_strings is not None and "*" in text
-    if not decoding_may_show(needle.pieces, text, free=may_alias or unescapes_freely(text)):
+    if not may_alias and not needle.may_show(text):
         return None
     return How.DECODED if any(needle.literal in string for string in record.decoded) else None
 
 
-class Delivery(NamedTuple):
-    """A result that was delivered, prepared for many searches.
+@dataclass(frozen=True, slots=True)
+class Deliveries:
+    """The results that the agent received, prepared for many searches.
 
-    `plain` is its text where that is one visible text of which nothing is hidden; None: look at its records.
-    `free` is `unescapes_freely(plain)`.
+    `plain` are those of which all is visible as one text without backslashes, in the order of delivery: what a search
+    for a literal without blanks settles at once. `others` are the rest.
     """
 
-    after_step: int
-    plain: str | None
-    free: bool
-    action: Action
+    after_steps: tuple[int, ...]
+    texts: tuple[str, ...]
+    plain: tuple[Action, ...]
+    others: tuple[Action, ...]
+
+    @classmethod
+    def of(cls, run: Run) -> Deliveries:
+        plain: list[tuple[int, str, Action]] = []
+        others = []
+        for action in run.actions:
+            result = action.result
+            if result is None:
+                continue
+            text = _whole_text(result)
+            if text is not None and "\\" not in text:
+                plain.append((result.after_step, text, action))
+            else:
+                others.append(action)
+        plain.sort(key=itemgetter(0))
+        after_steps, texts, actions = zip(*plain, strict=True) if plain else ((), (), ())
+        return cls(after_steps, texts, actions, tuple(others))
+
+    def may_hold(self, needle: Needle, step: int) -> list[Action]:
+        """The actions delivered before `step` whose records may hold the literal, or hide that they do.
+
+        Searching texts as they are settles nearly all; a list is split, and structured text read, only for the rest.
+        """
+        literal, pieces = needle.literal, needle.plain
+        # This loop is what deriving all actions of a long run costs.
+        earlier = zip(self.texts[: bisect_left(self.after_steps, step)], self.plain, strict=False)
+        if len(pieces) == 1:
+            found = [action for text, action in earlier if literal in text]
+        else:
+            found = [action for text, action in earlier if literal in text or decoding_may_show(pieces, text)]
+        found.extend(other for other in self.others if _may_hold(needle, other, step))
+        return found
 
 
-def deliveries(run: Run) -> list[Delivery]:
-    """The results that the agent received, in the order of their actions."""
-    delivered = []
-    for action in run.actions:
-        result = action.result
-        if result is not None:
-            is_plain = result.content.state is RecordState.PRESENT and not result.elements
-            plain = result.content.text if is_plain else None
-            delivered.append(Delivery(result.after_step, plain, plain is not None and unescapes_freely(plain), action))
-    return delivered
+def _whole_text(result: Result) -> str | None:
+    """The text of a result of which nothing is hidden and that is no structured list."""
+    return result.content.text if result.content.state is RecordState.PRESENT and not result.elements else None
 
 
-def may_hold(needle: Needle, delivered: Iterable[Delivery], step: int) -> Iterator[Action]:
-    """The actions delivered before `step` whose records may hold the literal, or hide that they do.
-
-    Searching texts as they are settles nearly all; a list is split, and structured text read, only for the rest.
-    """
-    literal, pieces = needle.literal, needle.pieces
-    one_piece = len(pieces) == 1  # spares a call for each text: this loop is what deriving all actions costs
-    for after_step, plain, free, action in delivered:
-        if after_step < step and (
-            plain is None
-            or literal in plain
-            or free
-            or (not one_piece and decoding_may_show(pieces, plain, free=False))
-        ):
-            yield action
+def _may_hold(needle: Needle, action: Action, step: int) -> bool:
+    result = action.result
+    if result is None or result.after_step >= step:
+        return False
+    text = _whole_text(result)
+    return text is None or needle.literal in text or needle.may_show(text)
 
 
 def matches_in(needle: Needle, action: Action) -> list[Match]:
