@@ -157,9 +157,12 @@ def read_prov_document(path: Path, accept_losses: bool = False) -> Imported:
     kind = PROV_ENDINGS.get(path.suffix.lower()) or _content_format(path, text)
     if kind in _RDF or kind == "json-ld":
         return _read_rdf(path, text, kind, accept_losses)
+    # Counted before it is parsed: the count knows the place of what a parser only calls invalid.
+    stated = COUNTERS[kind](str(path), text) if kind in COUNTERS else None
     document = _parsed(path, text, kind)
     records = len(document.get_records()) + sum(len(bundle.get_records()) for bundle in document.bundles)
-    _check_nothing_dropped(path, text, kind, records)
+    if stated not in (None, records):
+        raise FormatError(str(path), expected=f"{stated} statements, as many as the file makes", found=str(records))
     source = _source(path, kind)
     name = _document_name(source)
     if is_ours(document):
@@ -258,12 +261,6 @@ def _parsed(path: Path, text: str, kind: str) -> Any:
         place = None if line is None else f"line {line}, column {getattr(error, 'column', 0)}"
         found = str(getattr(error, "message", None) or error) or type(error).__name__
         raise FormatError(str(path), place=place, expected=f"PROV ({kind})", found=found) from None
-
-
-def _check_nothing_dropped(path: Path, text: str, kind: str, records: int) -> None:
-    stated = COUNTERS[kind](str(path), text) if kind in COUNTERS else records
-    if stated != records:
-        raise FormatError(str(path), expected=f"{stated} statements, as many as the file makes", found=str(records))
 
 
 READERS: dict[str, Callable[[Path, bool], Imported]] = {"case": read_case_document, "prov": read_prov_document}
