@@ -84,7 +84,11 @@ def values(literals: Texts) -> st.SearchStrategy[Any]:
 @st.composite
 def result_texts(draw: st.DrawFn, literals: Texts) -> str:
     """Plain text, JSON, YAML lists and mappings (folded and escaped), Python dict text, and near misses of these."""
-    kind = draw(st.sampled_from(["plain", "json", "json-list", "yaml", "yaml-list", "python", "broken-list", "empty"]))
+    kind = draw(
+        st.sampled_from(
+            ["plain", "json", "json-list", "yaml", "yaml-list", "python", "broken-list", "empty", "yaml-shared"]
+        )
+    )
     if kind == "plain":
         return draw(plain_texts(literals))
     if kind == "empty":
@@ -97,6 +101,8 @@ def result_texts(draw: st.DrawFn, literals: Texts) -> str:
         return json.dumps(value, ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 1])))
     if kind == "python":
         return str({"message": value})
+    if kind == "yaml-shared":
+        value = [value, {"to": value}, value]  # written once with an anchor, then as aliases
     width = draw(st.sampled_from([8, 80]))
     return yaml.safe_dump(value, width=width, allow_unicode=draw(st.booleans()), default_flow_style=False)
 

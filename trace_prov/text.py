@@ -4,7 +4,8 @@ Structured means that the text parses as JSON, else as YAML. Both are read for t
 numbers and dates left as written: whatever is not a string stands in the text as it is.
 
 YAML is read as a stream of libyaml events and never composed into objects: hostile text (deep nesting, alias
-bombs, tags that name Python objects) costs no more than its length.
+bombs, tags that name Python objects) costs little more than its length. A list whose aliases would repeat its texts
+beyond all proportion counts as text that does not parse.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import yaml
 
@@ -20,6 +21,9 @@ from trace_prov.common_lists import common_list
 
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _BLANK = " \t\r\n"
+#: How many characters the aliases of a text may repeat: these, and so many for each of its own.
+_ALIASED_AT_LEAST = 100_000
+_ALIASED_PER_CHARACTER = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,94 +137,136 @@ def _skip_blank(text: str, position: int) -> int:
     return position
 
 
+@dataclass(slots=True, eq=False)
+class _Part:
+    """A part of a YAML document whose scalars count together: a list's element, what an anchor names, a key, the rest.
+
+    `strings` are its own values, in order and each once; `parts` are the parts that it holds or refers to.
+    """
+
+    strings: dict[str, None] = field(default_factory=dict)
+    parts: list[_Part] = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class _Open:
-    """A collection that is being read. In a mapping every second node is a value."""
+    """A collection that is being read, and the part that its values belong to. In a mapping every second is a value."""
 
     mapping: bool
     key_next: bool
-    in_key: bool
+    part: _Part
 
 
-def _yaml_nodes(text: str) -> Iterator[tuple[int, int, str | None]]:
-    """(depth, index of the first character, text) of each string value; text None announces a node at depth 1.
+class _YamlReader:
+    """Reads one YAML document. `root` is all of it, `elements` those of an outermost sequence with their first index.
 
-    Raises yaml.YAMLError when the text is no single YAML document.
+    Raises yaml.YAMLError when the text is no single document.
     """
-    stack: list[_Open] = []
-    anchors: dict[str | None, str | None] = {}
-    documents = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, yaml.CollectionEndEvent):
-            stack.pop()
-        elif isinstance(event, yaml.DocumentStartEvent):
-            documents += 1
-            if documents > 1:
-                raise yaml.YAMLError("more than one document")
-        elif isinstance(event, yaml.NodeEvent):
-            is_key = _next_is_key(stack)
-            if len(stack) == 1:
-                yield 1, _index(event), None
-            if isinstance(event, yaml.CollectionStartEvent):
-                in_key = is_key or (bool(stack) and stack[-1].in_key)
-                stack.append(_Open(isinstance(event, yaml.MappingStartEvent), True, in_key))
-                anchors[event.anchor] = None
-                continue
-            value = _scalar_value(event, anchors)
-            if value is not None and not is_key and not (stack and stack[-1].in_key):
-                yield len(stack), _index(event), value
 
+    def __init__(self, text: str) -> None:
+        self.root = _Part()
+        self.elements: list[tuple[int, _Part]] = []
+        self._open: list[_Open] = []
+        self._anchors: dict[str, str | _Part] = {}
+        self._left = _ALIASED_AT_LEAST + _ALIASED_PER_CHARACTER * len(text)
+        documents = 0
+        for event in yaml.parse(text, Loader=_LOADER):
+            if isinstance(event, yaml.NodeEvent):
+                self._node(event)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self._open.pop()
+            elif isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise yaml.YAMLError("more than one document")
 
-def _index(event: yaml.Event) -> int:
-    assert event.start_mark is not None
-    return event.start_mark.index
+    def _node(self, event: yaml.NodeEvent) -> None:
+        inner = self._open[-1] if self._open else None
+        is_key = inner is not None and inner.mapping and inner.key_next
+        if inner is not None:
+            inner.key_next = not inner.key_next
+        part = inner.part if inner is not None else self.root
+        if inner is not None and not inner.mapping and len(self._open) == 1:
+            assert event.start_mark is not None
+            part = self._part_of(part)
+            self.elements.append((event.start_mark.index, part))
+        if isinstance(event, yaml.CollectionStartEvent):
+            if is_key:
+                part = _Part()  # what is in a key counts where an alias elsewhere names it
+            elif event.anchor is not None:
+                part = self._part_of(part)
+            self._name(event.anchor, part)
+            self._open.append(_Open(isinstance(event, yaml.MappingStartEvent), True, part))
+            return
+        value = self._value(event)
+        if is_key:
+            return
+        if isinstance(value, str):
+            part.strings[value] = None
+        else:
+            part.parts.append(value)
 
+    @staticmethod
+    def _part_of(whole: _Part) -> _Part:
+        part = _Part()
+        whole.parts.append(part)
+        return part
 
-def _next_is_key(stack: list[_Open]) -> bool:
-    if not stack or not stack[-1].mapping:
-        return False
-    is_key = stack[-1].key_next
-    stack[-1].key_next = not is_key
-    return is_key
+    def _name(self, anchor: str | None, named: str | _Part) -> None:
+        if anchor is not None:
+            self._anchors[anchor] = named
 
+    def _value(self, event: yaml.NodeEvent) -> str | _Part:
+        """What a scalar or alias event stands for."""
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise yaml.YAMLError("alias without an anchor")
+            return self._anchors[event.anchor]
+        assert isinstance(event, yaml.ScalarEvent)
+        value: str = event.value
+        self._name(event.anchor, value)
+        return value
 
-def _scalar_value(event: yaml.Event, anchors: dict[str | None, str | None]) -> str | None:
-    """The scalar that a scalar or alias event stands for; None for an alias of a collection."""
-    if isinstance(event, yaml.AliasEvent):
-        if event.anchor not in anchors:
-            raise yaml.YAMLError("alias without an anchor")
-        return anchors[event.anchor]
-    assert isinstance(event, yaml.ScalarEvent)
-    value: str = event.value
-    anchors[event.anchor] = value
-    return value
+    def strings_of(self, part: _Part) -> tuple[str, ...]:
+        """The scalars of a part and of all that it refers to, each once.
+
+        Raises yaml.YAMLError when aliases repeat so much that the text could not be written out.
+        """
+        strings: dict[str, None] = {}
+        seen = {part}
+        waiting = [part]
+        while waiting:
+            item = waiting.pop()
+            self._left -= 1 + sum(len(string) for string in item.strings if string not in strings)
+            strings |= item.strings
+            if self._left < 0:
+                raise yaml.YAMLError("aliases repeat too much")
+            fresh = [other for other in dict.fromkeys(item.parts) if other not in seen]
+            seen.update(fresh)
+            waiting.extend(reversed(fresh))
+        return tuple(strings)
 
 
 def _yaml_strings(text: str) -> tuple[str, ...]:
     try:
-        return tuple(value for _, _, value in _yaml_nodes(text) if value is not None)
+        reader = _YamlReader(text)
+        return reader.strings_of(reader.root)
     except (yaml.YAMLError, ValueError, RecursionError):
         return ()
 
 
 def split_yaml(text: str) -> tuple[ListElement, ...]:
     """The elements of a YAML block sequence, as the YAML parser tells them."""
-    nodes: list[int] = []
-    strings: list[list[str]] = []
     try:
-        for _, index, value in _yaml_nodes(text):
-            if value is None:
-                nodes.append(index)
-                strings.append([])
-            else:
-                strings[-1].append(value)
-        starts = _dashes(text, len(nodes))
+        reader = _YamlReader(text)
+        strings = [reader.strings_of(part) for _, part in reader.elements]
+        starts = _dashes(text, len(strings))
     except (yaml.YAMLError, ValueError, RecursionError):
         return ()
-    if len(starts) != len(nodes):
+    if len(starts) != len(strings):
         return ()
     return tuple(
-        ListElement(text[start:stop], tuple(values))
+        ListElement(text[start:stop], values)
         for start, stop, values in zip(starts, [*starts[1:], len(text)], strings, strict=True)
     )
 
