@@ -104,8 +104,8 @@ class _Reader:
         self.previous_role = role if isinstance(role, str) else None
 
     def _user(self, message: dict[str, Any], place: str) -> None:
-        text = _content(message)
         self.user_messages += 1
+        text = self._readable(message, place)
         if self.first_request is None:
             self.first_request = text
         elif self.previous_role == "tool" and text == self.first_request:
@@ -117,25 +117,34 @@ class _Reader:
         self.conversation.request(text)
 
     def _assistant(self, message: dict[str, Any], place: str) -> None:
+        text = self._readable(message, place)
         calls = message.get("tool_calls") or []
         if not isinstance(calls, list):
-            raise _BadMessageError("tool_calls is no list")
-        self.conversation.assistant(_content(message), [self._call(call) for call in calls], place)
+            self.conversation.damaged_part(place, "tool_calls is no list")
+            calls = []
+        self.conversation.assistant(text, [self._call(call) for call in calls], place)
+
+    def _readable(self, message: dict[str, Any], place: str) -> str | None:
+        """The text of a message that is no result; None where it is damaged."""
+        try:
+            return _content(message)
+        except _BadMessageError as error:
+            self.conversation.damaged_part(place, str(error))
+            return None
 
     def _tool(self, message: dict[str, Any], place: str) -> None:
-        error = message.get("error")
         native_id = call_id(message.get("tool_call_id"))
         # The call stands in the message again; it is needed only where no id tells.
         repeated = message.get("tool_call") if native_id is None else None
-        self.conversation.result(
-            Outcome(
-                text=error if isinstance(error, str) and error else _content(message),
-                native_id=native_id,
-                call=self._call(repeated) if isinstance(repeated, dict) else None,
-                is_error=bool(error),
-            ),
-            place,
-        )
+        call = self._call(repeated) if isinstance(repeated, dict) else None
+        native_id = native_id or (call.native_id if call is not None else None)
+        error = message.get("error")
+        try:
+            text = _error_text(error) if error else _content(message)
+        except _BadMessageError as damage:
+            self.conversation.damaged_result(native_id, place, str(damage))
+        else:
+            self.conversation.result(Outcome(text, native_id, call, is_error=bool(error)), place)
 
     def _call(self, call: Any) -> Call:
         if not isinstance(call, dict) or not isinstance(call.get("function"), str):
@@ -174,6 +183,10 @@ def _content(message: dict[str, Any]) -> str:
             raise _BadMessageError("the content of a block is no text")
         texts.append(text or "")
     return "\n".join(texts)
+
+
+def _error_text(error: Any) -> str:
+    return error if isinstance(error, str) else to_json_text(error)
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -144,39 +144,65 @@ def _run(log: LogFile, conversation: Conversation, member: int) -> Run:
 
 def _read(conversation: Conversation, message: Any, place: str) -> None:
     role = message.get("role") if isinstance(message, dict) else None
+    if role == "user":
+        conversation.request(_readable(conversation, message, place))
+    elif role == "assistant":
+        text = _readable(conversation, message, place)
+        conversation.assistant(text, _calls(conversation, message, place), place)
+    elif role in ("tool", "function"):
+        _result(conversation, message, place)
+    elif role not in ("system", "developer"):
+        expected = f"expected one of {', '.join(_ROLES)}"
+        conversation.damage(place, f"a message with role {role!r}, {expected}")
+
+
+class _BadContentError(Exception):
+    """The content of a message breaks the format; the rest of the log is still read."""
+
+
+def _readable(conversation: Conversation, message: dict[str, Any], place: str) -> str | None:
+    """The text of a message that is no result; None where it is damaged."""
     try:
-        if role == "user":
-            conversation.request(_text(message.get("content")))
-        elif role == "assistant":
-            conversation.assistant(_text(message.get("content")), _calls(message), place)
-        elif role in ("tool", "function"):
-            conversation.result(_outcome(message), place)
-        elif role not in ("system", "developer"):
-            raise _BadMessageError(f"a message with role {role!r}, expected one of {', '.join(_ROLES)}")
-    except _BadMessageError as error:
-        conversation.damage(place, str(error))
+        return _text(message.get("content"), conversation, place)
+    except _BadContentError as error:
+        conversation.damaged_part(place, str(error))
+        return None
 
 
-class _BadMessageError(Exception):
-    """A message that breaks the format; the rest of the log is still read."""
+def _result(conversation: Conversation, message: dict[str, Any], place: str) -> None:
+    content, native_id = message.get("content"), call_id(message.get("tool_call_id"))
+    try:
+        if not _is_value(content):
+            outcome = Outcome(_text(content, conversation, place), native_id)
+        elif isinstance(content, list):
+            elements = tuple(item if isinstance(item, str) else to_json_text(item) for item in content)
+            outcome = Outcome(to_json_text(content), native_id, elements=elements)
+        else:
+            outcome = Outcome(to_json_text(content), native_id)
+    except _BadContentError as error:
+        conversation.damaged_result(native_id, place, str(error))
+    else:
+        conversation.result(outcome, place)
 
 
-def _calls(message: dict[str, Any]) -> list[Call]:
+def _calls(conversation: Conversation, message: dict[str, Any], place: str) -> list[Call]:
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise _BadMessageError("tool_calls is no list")
+        conversation.damaged_part(place, "tool_calls is no list")
+        return []
     if not calls and isinstance(message.get("function_call"), dict):
         calls = [{"function": message["function_call"]}]
     return [_call(call) for call in calls]
 
 
 def _call(call: Any) -> Call:
-    # "custom" calls carry one text as input instead of arguments.
-    function = call.get("function") or call.get("custom") if isinstance(call, dict) else None
+    function, custom = (call.get("function"), call.get("custom")) if isinstance(call, dict) else (None, None)
     native_id = call_id(call.get("id")) if isinstance(call, dict) else None
+    if not function and isinstance(custom, dict) and isinstance(custom.get("name"), str):
+        return _custom_call(custom, native_id)
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):
         return Call("", None, native_id, to_json_text(call), damage="a call without a function name")
-    arguments = function.get("arguments", function.get("input"))
+    arguments = function.get("arguments")
     if isinstance(arguments, dict):
         return Call(function["name"], arguments, native_id)
     if arguments is None or arguments == "":
@@ -187,15 +213,12 @@ def _call(call: Any) -> Call:
     return read_arguments(function["name"], arguments, native_id)
 
 
-def _outcome(message: dict[str, Any]) -> Outcome:
-    content = message.get("content")
-    native_id = call_id(message.get("tool_call_id"))
-    if _is_value(content):
-        if isinstance(content, list):
-            elements = tuple(item if isinstance(item, str) else to_json_text(item) for item in content)
-            return Outcome(to_json_text(content), native_id, elements=elements)
-        return Outcome(to_json_text(content), native_id)
-    return Outcome(_text(content), native_id)
+def _custom_call(custom: dict[str, Any], native_id: str | None) -> Call:
+    """A call of a custom tool: one text of any form, as its only argument `input`; it is never opened as JSON."""
+    text = custom.get("input")
+    if text is None or isinstance(text, str):
+        return Call(custom["name"], {"input": text or ""}, native_id)
+    return Call(custom["name"], None, native_id, to_json_text(text), damage="its input is no text")
 
 
 def _is_value(content: Any) -> bool:
@@ -216,21 +239,26 @@ def _are_parts(content: list[Any]) -> bool:
     return has_text or all(part["type"] in part for part in content)
 
 
-def _text(content: Any) -> str:
+def _text(content: Any, conversation: Conversation, place: str) -> str:
     """The text of a message: a string, null or parts whose texts are joined with a newline."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise _BadMessageError("content is neither a text nor a list of parts")
+        raise _BadContentError("content is neither a text nor a list of parts")
     texts = []
     for part in content:
         if isinstance(part, str):
             texts.append(part)
-        elif not isinstance(part, dict):
-            raise _BadMessageError("a content part is no object")
+            continue
+        if not isinstance(part, dict):
+            raise _BadContentError("a content part is no object")
+        text = part.get("text", part.get("refusal"))
+        if isinstance(text, str):
+            texts.append(text)
         else:
-            text = part.get("text", part.get("refusal"))  # a part with neither (an image) holds no text
-            texts.extend([text] if isinstance(text, str) else [])
+            conversation.note(
+                "part-without-text", place, f"a part of type {part.get('type')!r} holds no text to search"
+            )
     return "\n".join(texts)

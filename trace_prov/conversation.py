@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from trace_prov.account import WITHHELD, read_account, states_a_basis
 from trace_prov.model import (
@@ -75,8 +77,10 @@ class Conversation:
     turns: list[Turn] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     _issued: list[_Issued] = field(default_factory=list)
-    _open: list[_Issued] = field(default_factory=list)
-    _texts: dict[int, str] = field(default_factory=dict)
+    #: The calls that have no result yet and those that have one, by their call id; each in the order of issue.
+    _open: dict[str | None, dict[int, _Issued]] = field(default_factory=dict)
+    _closed: dict[str | None, list[_Issued]] = field(default_factory=dict)
+    _texts: dict[int, str | None] = field(default_factory=dict)
     _damage: list[tuple[int, str]] = field(default_factory=list)
     _ids: dict[str, int] = field(default_factory=dict)
     _step: int = 0
@@ -95,13 +99,30 @@ class Conversation:
         self._damage.append((self._step, place))
         self.note(code, place, message, Severity.ERROR)
 
-    def request(self, text: str) -> None:
-        """A turn of the real user."""
-        self.turns.append(Turn(len(self.turns) + 1, Content(text), self._step))
+    def damaged_result(self, native_id: str | None, place: str, message: str) -> None:
+        """A result whose content cannot be read. The open call that it names has it; else any open call may."""
+        issued = self._open_call(native_id)
+        if issued is None:
+            self.damage(place, message)
+            return
+        self.damaged_part(place, message)
+        self._deliver(issued, Result(Content(None, RecordState.UNREADABLE), self._step, self._deliveries + 1))
 
-    def assistant(self, text: str, calls: Iterable[Call], place: str) -> None:
-        """An assistant message; its calls, if any, are one step and share its text as their account."""
-        self._holds_accounts = self._holds_accounts or states_a_basis(text)
+    def damaged_part(self, place: str, message: str) -> None:
+        """Something cannot be read that holds no result, since it is known what it was."""
+        self.note("damaged", place, message, Severity.ERROR)
+
+    def request(self, text: str | None) -> None:
+        """A turn of the real user; None: it cannot be read."""
+        content = Content(None, RecordState.UNREADABLE) if text is None else Content(text)
+        self.turns.append(Turn(len(self.turns) + 1, content, self._step))
+
+    def assistant(self, text: str | None, calls: Iterable[Call], place: str) -> None:
+        """An assistant message; its calls, if any, are one step and share its text as their account.
+
+        None: the text cannot be read; then what the account says is not known.
+        """
+        self._holds_accounts = self._holds_accounts or (text is not None and states_a_basis(text))
         calls = list(calls)
         if not calls:
             return
@@ -110,7 +131,7 @@ class Conversation:
         for call in calls:
             issued = _Issued(len(self._issued) + 1, self._step, call)
             self._issued.append(issued)
-            self._open.append(issued)
+            self._open.setdefault(call.native_id, {})[issued.number] = issued
             self._report_reused_id(issued, place)
             if call.damage is not None:
                 self.note("damaged", place, f"{action_id(issued.number)}: {call.damage}", Severity.ERROR)
@@ -141,23 +162,38 @@ class Conversation:
         issued = self._pair(outcome, place)
         if issued is None:
             return
-        self._open.remove(issued)
-        self._deliveries += 1
         elements = None if outcome.elements is None else tuple(Content(text) for text in outcome.elements)
-        issued.result = Result(Content(outcome.text), self._step, self._deliveries, outcome.is_error, elements)
+        self._deliver(
+            issued, Result(Content(outcome.text), self._step, self._deliveries + 1, outcome.is_error, elements)
+        )
+
+    def _deliver(self, issued: _Issued, result: Result) -> None:
+        native_id = issued.call.native_id
+        with_same_id = self._open[native_id]
+        del with_same_id[issued.number]
+        if not with_same_id:
+            del self._open[native_id]
+        self._closed.setdefault(native_id, []).append(issued)
+        self._deliveries = result.order
+        issued.result = result
+
+    def _open_call(self, native_id: str | None) -> _Issued | None:
+        """The first call with this id that has no result yet."""
+        return None if native_id is None else next(iter(self._open.get(native_id, {}).values()), None)
 
     def _pair(self, outcome: Outcome, place: str) -> _Issued | None:
-        if outcome.native_id is not None:
-            for issued in self._open:
-                if issued.call.native_id == outcome.native_id:
-                    return issued
-            if self._told_before(outcome, place):
-                return None
-        without_id = [issued for issued in self._open if issued.call.native_id is None]
+        named = self._open_call(outcome.native_id)
+        if named is not None:
+            return named
+        if outcome.native_id is not None and self._told_before(outcome, place):
+            return None
         # A call with an id waits for the result that names it, as long as another one may be meant.
-        candidates = without_id or (self._open if outcome.native_id is None else [])
-        possible = self._open if outcome.native_id is None else without_id
-        same_call = [issued for issued in possible if outcome.call is not None and _same(issued.call, outcome.call)]
+        candidates: Collection[_Issued] = self._open.get(None, {}).values()
+        same_call = _same_calls(outcome.call, candidates)
+        if outcome.native_id is None and not (candidates and (same_call or outcome.call is None)):
+            every = sorted((issued for calls in self._open.values() for issued in calls.values()), key=_number)
+            same_call = same_call or _same_calls(outcome.call, every)
+            candidates = candidates or every
         chosen = next(iter(same_call or candidates), None)
         if chosen is None:
             self.damage(place, f"a result without a call{_named(outcome)}", "result-without-call")
@@ -174,20 +210,15 @@ class Conversation:
 
     def _told_before(self, outcome: Outcome, place: str) -> bool:
         """Whether a call with this id has its result already: told twice is one event, anything else is reported."""
-        closed = [issued for issued in self._issued if issued.call.native_id == outcome.native_id and issued.result]
+        closed = self._closed.get(outcome.native_id)
         if not closed:
             return False
         for issued in closed:
-            assert issued.result is not None
-            if issued.result.content.text == outcome.text:
+            if issued.result is not None and issued.result.content.text == outcome.text:
                 self.note("repeated-result", place, f"the result of {action_id(issued.number)} is told again")
                 return True
-        self.note(
-            "second-result",
-            place,
-            f"another result for {action_id(closed[-1].number)}{_named(outcome)}; the first one is kept",
-            Severity.ERROR,
-        )
+        message = f"another result for {action_id(closed[-1].number)}{_named(outcome)}; the first one is kept"
+        self.damage(place, message, "second-result")  # it may be that of a call that has none
         return True
 
     def finish(
@@ -201,7 +232,10 @@ class Conversation:
     ) -> Run:
         """The run. `inputs` and `table` come from a native sidecar; a log that has one holds accounts."""
         holds_accounts = self._holds_accounts or inputs is not None
-        accounts = {step: read_account(text) if holds_accounts else WITHHELD for step, text in self._texts.items()}
+        accounts = {
+            step: WITHHELD if text is None or not holds_accounts else read_account(text)
+            for step, text in self._texts.items()
+        }
         actions = tuple(self._action(issued, accounts[issued.step]) for issued in self._issued)
         return Run(
             id=run_id(source),
@@ -234,10 +268,10 @@ class Conversation:
 
     def _lost_result(self, issued: _Issued) -> Result | None:
         """An unreadable result where damage after the call may have held it (CONTRACT §1)."""
-        after = next(((step, place) for step, place in self._damage if step >= issued.step), None)
-        if after is None:
+        after = bisect_left(self._damage, issued.step, key=itemgetter(0))
+        if after == len(self._damage):
             return None
-        step, place = after
+        step, place = self._damage[after]
         self.note(
             "unreadable-result",
             action_id(issued.number),
@@ -250,6 +284,14 @@ class Conversation:
 
 def _named(outcome: Outcome) -> str:
     return "" if outcome.native_id is None else f" (call id {outcome.native_id!r})"
+
+
+def _number(issued: _Issued) -> int:
+    return issued.number
+
+
+def _same_calls(call: Call | None, among: Iterable[_Issued]) -> list[_Issued]:
+    return [] if call is None else [issued for issued in among if _same(issued.call, call)]
 
 
 def _same(call: Call, other: Call) -> bool:

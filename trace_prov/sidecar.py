@@ -20,6 +20,7 @@ from trace_prov.model import (
     Locator,
     Record,
     RecordedInput,
+    RecordState,
     Run,
     Severity,
     TableState,
@@ -92,7 +93,7 @@ def compare(sidecar: Sidecar, run: Run) -> Iterator[Diagnostic]:
     """What in the sidecar differs from the log. Raises SidecarError where it cannot belong to this run."""
     records = _records(run)
     requests = {record.text for locator, record in records.items() if locator.is_request}
-    if sidecar.request is not None and requests and sidecar.request not in requests:
+    if sidecar.request is not None and requests and not requests & {sidecar.request, None}:
         raise SidecarError(
             sidecar.file.name,
             place="request",
@@ -101,10 +102,13 @@ def compare(sidecar: Sidecar, run: Run) -> Iterator[Diagnostic]:
             hint="the sidecar seems to belong to another run",
         )
     lists = {locator.whole for locator in records if locator.element}
+    unreadable = {record.locator for record in records.values() if record.state is RecordState.UNREADABLE}
     for number, row in enumerate(sidecar.inputs, start=1):
         record = records.get(row.locator)
         if record is None and row.locator in lists:
             continue  # a binding to a whole list addresses all of its elements
+        if record is None and not row.locator.is_request and row.locator.whole in unreadable:
+            continue  # it may have been a list
         if record is None:
             raise SidecarError(
                 sidecar.file.name,

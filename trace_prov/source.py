@@ -78,15 +78,23 @@ class LogFile:
             return self._looks_like_lines()
 
     def _looks_like_lines(self) -> bool:
-        lines = [line for line in self.data[:65536].split(b"\n") if line.strip()]
-        if len(self.data) > 65536 and len(lines) > 1:
+        lines = [line for line in self._line_bytes[:65536].split(b"\n") if line.strip()]
+        if len(self._line_bytes) > 65536 and len(lines) > 1:
             lines.pop()  # the sample may end in the middle of it
         whole = sum(_holds_objects(line) for line in lines)
         return len(lines) > 1 and (whole * 2 >= len(lines) or _holds_objects(lines[0]))
 
+    @cached_property
+    def _line_bytes(self) -> bytes:
+        """The file's bytes, in UTF-8 where it is UTF-16: there line ends are no single bytes."""
+        if not _is_utf_16(self.data):
+            return self.data
+        padded = self.data + b"\0" * (len(self.data) % 2)  # a torn last character is shown as another, not dropped
+        return padded.decode("utf-16", "surrogatepass").encode("utf-8", "surrogatepass")
+
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """(number from 1, bytes) of each line that is not blank."""
-        start, number, data = 0, 0, self.data
+        start, number, data = 0, 0, self._line_bytes
         while start < len(data):
             end = data.find(b"\n", start)
             end = len(data) if end < 0 else end
@@ -163,8 +171,11 @@ def _parse(data: bytes) -> ParsedJson:
 
 
 def _parse_leniently(data: bytes) -> ParsedJson:
-    is_utf_16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return parse_exact_json(data.decode("utf-16" if is_utf_16 else "utf-8-sig"), parse_float=WrittenNumber.of)
+    return parse_exact_json(data.decode("utf-16" if _is_utf_16(data) else "utf-8-sig"), parse_float=WrittenNumber.of)
+
+
+def _is_utf_16(data: bytes) -> bool:
+    return data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
 def parse_exact_json(text: str, parse_float: Callable[[str], float] = float) -> ParsedJson:

@@ -292,3 +292,84 @@ def test_a_sidecar_without_its_log_is_reported_in_a_folder(tmp_path: Path) -> No
     bank_run(tmp_path)
     kinds = [type(item) for item in load_paths([tmp_path])]
     assert kinds == [Problem, Run]
+
+
+def test_a_damaged_result_is_that_of_the_call_that_it_names(tmp_path: Path) -> None:
+    first, second = call("a", "1"), call("b", "2")
+    run = read(
+        write(tmp_path, [user("x"), assistant("", first, second), tool(5, second), assistant("", call("c", "3"))])
+    )
+    assert [[record.state for record in action.records] for action in run.actions] == [[], [RecordState.UNREADABLE], []]
+    assert codes(run, Severity.ERROR) == ["damaged"]
+
+
+@pytest.mark.parametrize(
+    ("made", "damage"),
+    [
+        ("x", "a call without a function name"),
+        ({"args": {"to": "UK12"}, "id": "1"}, "a call without a function name"),
+        ({"function": "pay", "args": "UK12", "id": "1"}, "its arguments are no object"),
+        ({"function": "pay", "args": ["UK12"], "id": "1"}, "its arguments are no object"),
+    ],
+)
+def test_a_damaged_call_keeps_its_number(tmp_path: Path, made: Any, damage: str) -> None:
+    second = call("b", "2")
+    messages = [user("x"), assistant("", made, second), tool("B", second)]
+    run = read(write(tmp_path, messages))
+    assert [(action.id, texts(run, action.number)) for action in run.actions] == [("act-01", []), ("act-02", ["B"])]
+    assert "UK12" in (run.actions[0].arguments_text or "") or made == "x"
+    (error,) = [item for item in run.diagnostics if item.severity is Severity.ERROR]
+    assert error.message == f"act-01: {damage}"
+
+
+def test_the_id_of_the_repeated_call_counts_where_the_message_has_none(tmp_path: Path) -> None:
+    first, second = call("a", "1", n=1), call("a", "2", n=1)
+    messages = [user("x"), assistant("", first, second)]
+    messages += [tool("B", second) | {"tool_call_id": None}, tool("A", first) | {"tool_call_id": ""}]
+    run = read(write(tmp_path, messages))
+    assert [texts(run, 1), texts(run, 2)] == [["A"], ["B"]]
+
+
+def test_a_result_without_id_is_that_of_the_same_call_without_id_first(tmp_path: Path) -> None:
+    named, nameless, other = call("a", "1", n=1), call("a", None, n=1), call("b", None)
+    messages = [user("x"), assistant("", other, named, nameless), tool("N", nameless), tool("A", named)]
+    run = read(write(tmp_path, messages))
+    assert [texts(run, number) for number in (1, 2, 3)] == [[], ["A"], ["N"]]
+    run = read(write(tmp_path, [user("x"), assistant("", other, named), tool("A", named | {"id": None})]))
+    assert [texts(run, number) for number in (1, 2)] == [[], ["A"]]
+
+
+@pytest.mark.parametrize("content", [5, {"type": "text"}, ["x"], [{"type": "text", "content": 5}]])
+def test_a_damaged_request_or_account_is_unreadable_and_the_calls_stay(tmp_path: Path, content: Any) -> None:
+    first = call("a", "1")
+    messages = [user(content), assistant("Basis: in-1", first), tool("A", first), assistant(content, call("b", "2"))]
+    run = read(write(tmp_path, messages))
+    assert [turn.content.state for turn in run.turns] == [RecordState.UNREADABLE]
+    assert [action.account.basis.state for action in run.actions] == [BasisState.IDS, BasisState.WITHHELD]
+    assert codes(run, Severity.ERROR) == ["damaged", "damaged"]
+
+
+def test_an_error_that_is_no_text_is_the_result_all_the_same(tmp_path: Path) -> None:
+    first = call("a", "1")
+    run = read(write(tmp_path, [user("x"), assistant("", first), tool("A", first) | {"error": {"code": 5}}]))
+    assert texts(run) == ['{"code": 5}']
+
+
+def test_a_sidecar_may_name_elements_of_an_unreadable_result(tmp_path: Path) -> None:
+    look = call("look", "1")
+    log = write(tmp_path, [user("pay"), assistant("", look), tool(5, look), assistant("Basis: in-2", call("x", "2"))])
+    sidecar(tmp_path, [given("in-2", "act-01.result[3]")])
+    assert read(log).table.locator_of("in-2") == Locator(1, 3)
+    sidecar(tmp_path, [given("in-2", "act-02.result[3]")])
+    (problem,) = load_paths([log])
+    assert isinstance(problem, Problem)
+
+
+def test_many_calls_without_a_result_cost_no_more_each(tmp_path: Path) -> None:
+    """A search through all open calls for each result would take minutes."""
+    made = [call("a", f"c{number}") for number in range(30_000)]
+    results = [tool("r", each) for each in reversed(made[::3])]
+    messages = [user("x"), assistant("", *made), *results, *([{"role": "?"}] * 3_000), assistant("", call("b", "z"))]
+    run = read(write(tmp_path, messages))
+    assert sum(action.has_records for action in run.actions) == 30_000
+    assert len(run.diagnostics) == 3_000 + 20_000 + 1
