@@ -160,9 +160,9 @@ class TraceStore:
         return self.database.contains_named_graph(pyoxigraph.NamedNode(run))
 
     def runs(self) -> list[str]:
-        """The IRIs of all runs, sorted."""
+        """The IRIs of all runs, sorted. What an imported document calls a run in a graph of its own is none of them."""
         quads = self.database.quads_for_pattern(None, _TYPE, _RUN_CLASS, None)
-        return sorted(quad.subject.value for quad in quads)  # type: ignore[union-attr]
+        return sorted(quad.subject.value for quad in quads if quad.subject == quad.graph_name)  # type: ignore[union-attr]
 
     def run(self, run: str) -> Run:
         """The run read back from its graph; raises UsageError when it is not in the store."""
