@@ -45,7 +45,7 @@ _ELEMENT = re.compile(r"(.+)\[(\d+)\]")
 def extra_findings(file: CaseFile, ontology: Ontology, data: Triples, merged: Triples) -> list[Finding]:
     """Return all findings on the triples of a file; `merged` holds the ontology too, for the class hierarchy."""
     found: list[Finding] = []
-    found.extend(_payloads(data))
+    found.extend(payload_findings(data))
     if not file.times_checked:
         found.extend(_time_forms(data))
     found.extend(_time_orders(data))
@@ -67,7 +67,8 @@ def _subjects(data: Triples, predicate: Node) -> Iterator[tuple[Node, list[Node]
             yield subject, properties[predicate]
 
 
-def _payloads(data: Triples) -> Iterator[Finding]:
+def payload_findings(data: Triples) -> Iterator[Finding]:
+    """Yield the hashes and sizes that are not those of the payload beside them."""
     for facet, payloads in _subjects(data, OBSERVABLE.dataPayload):
         contents = [content for payload in payloads for content in _contents(str(payload))]
         for hash_ in data.objects(facet, OBSERVABLE.hash):

@@ -33,11 +33,12 @@ def import_(*, files: tuple[Path, ...], store: Path, form: str | None, accept_lo
         for path in files:
             try:
                 imported = read_document(path, form, accept_losses=accept_losses)
+                stored = store_document(opened, imported)
             except InputError as error:
                 say("error", str(error))
                 refused = True
                 continue
-            _report(imported, store_document(opened, imported), shown)
+            _report(imported, stored, shown)
     if refused:
         raise SystemExit(2)
 

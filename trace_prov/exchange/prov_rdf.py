@@ -8,6 +8,7 @@ Square brackets, which locators have and IRIs may not have here (RFC 3986, 3.2.2
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import pyoxigraph
 
 from trace_prov.errors import FormatError
+from trace_prov.export.prov_quads import CUSTODY
 from trace_prov.graph import iris
 from trace_prov.graph.literals import to_rdf
 
@@ -55,27 +57,34 @@ class Written:
     encoded: dict[str, str] = field(default_factory=dict)
 
 
-def document_quads(document: Any, name: str, source: str) -> Written:
+def document_quads(
+    document: Any, name: str, source: str, leave_out: Callable[[str], bool] = lambda bundle: False
+) -> Written:
     """The document's own records in the graph `name`, each bundle's in `name:bundle:N`, which says what it is.
 
-    Raises FormatError for an identifier that is no IRI and for statements that RDF cannot keep apart.
+    `leave_out` tells the bundles that are read in another way. Raises FormatError for an identifier that is no IRI and
+    for statements that RDF cannot keep apart.
     """
     written = Written()
     _Writer(written, name, name, source).records(document.get_records())
-    for number, bundle in enumerate(document.bundles, start=1):
-        graph = f"{name}:bundle:{number}"
+    bundles = (bundle for bundle in document.bundles if not leave_out(bundle.identifier.uri))
+    for number, bundle in enumerate(bundles, start=1):
+        is_custody = bundle.identifier.uri == CUSTODY
+        graph = f"{name}:custody" if is_custody else f"{name}:bundle:{number}"
         writer = _Writer(written, name, graph, source)
-        about = writer.iri(bundle.identifier.uri)
-        top = pyoxigraph.NamedNode(name)
-        for predicate, term in (
-            (iris.RDF_TYPE, pyoxigraph.NamedNode(f"{iris.PROV}Bundle")),
-            (f"{iris.PROV}specializationOf", about),
-        ):
-            written.quads.append(
-                pyoxigraph.Quad(pyoxigraph.NamedNode(graph), pyoxigraph.NamedNode(predicate), term, top)
-            )
+        about = about_bundle(pyoxigraph.NamedNode(graph), writer.iri(bundle.identifier.uri), pyoxigraph.NamedNode(name))
+        written.quads.extend(about)
         writer.records(bundle.get_records())
     return written
+
+
+def about_bundle(
+    graph: pyoxigraph.NamedNode, named: pyoxigraph.NamedNode | pyoxigraph.BlankNode, top: pyoxigraph.NamedNode
+) -> Iterator[pyoxigraph.Quad]:
+    """What the document's own graph says of a graph that holds a bundle: what the file calls it."""
+    bundle = pyoxigraph.NamedNode(f"{iris.PROV}Bundle")
+    yield pyoxigraph.Quad(graph, pyoxigraph.NamedNode(iris.RDF_TYPE), bundle, top)
+    yield pyoxigraph.Quad(graph, pyoxigraph.NamedNode(f"{iris.PROV}specializationOf"), named, top)
 
 
 class _Writer:

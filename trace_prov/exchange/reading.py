@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -13,20 +14,23 @@ from typing import Any
 
 import pyoxigraph
 
+from trace_prov.case.extra import payload_findings
 from trace_prov.case.findings import ERROR
 from trace_prov.case.reading import FORMATS as CASE_ENDINGS
 from trace_prov.case.reading import CaseFile, read_case
-from trace_prov.errors import FormatError, SourceError, UsageError
+from trace_prov.case.triples import Triples
+from trace_prov.errors import FormatError, GraphError, SourceError, UsageError
 from trace_prov.exchange import case_foreign, case_own, prov_foreign
 from trace_prov.exchange.counting import COUNTERS, strict_json
 from trace_prov.exchange.custody import as_quads, custody
 from trace_prov.exchange.foreign import ForeignRun, UnorderedError, to_run
 from trace_prov.exchange.index import Index
-from trace_prov.exchange.prov_rdf import document_quads
-from trace_prov.export.prov_document import is_ours, prov_library, run_quads_of
-from trace_prov.export.prov_quads import CUSTODY
+from trace_prov.exchange.prov_rdf import about_bundle, document_quads
+from trace_prov.export.prov_document import is_ours, is_run_bundle, prov_library, run_quads_of, to_document
+from trace_prov.export.prov_quads import CUSTODY, run_quads
 from trace_prov.graph import iris
 from trace_prov.graph.read import run_from_quads
+from trace_prov.graph.write import run_to_quads
 from trace_prov.model import Run, Source
 from trace_prov.prov_constraints.reading import ENDINGS as PROV_ENDINGS
 
@@ -115,12 +119,18 @@ def read_case_document(path: Path, accept_losses: bool = False) -> Imported:
     if len(quads) != len(file.graph):
         raise FormatError(str(path), expected=f"{len(file.graph)} triples stored", found=str(len(quads)))
     index = Index.of(quads)
+    contradictions = [f"{item.place}: {item.message}" for item in payload_findings(Triples(file.graph))]
     if case_own.is_ours(index):
+        if contradictions:
+            raise FormatError(
+                str(path), expected="contents with the hash and size that are stated", found=contradictions[0]
+            )
         runs = case_own.own_runs(index)
     else:
         found, others = case_foreign.foreign_runs(index)
         notes += others
         runs = list(_mapped(found, source, notes))
+        notes += [f"a contradiction, {item}" for item in contradictions]
     custody_graph = list(as_quads(custody(quads), f"{document}:custody"))
     return Imported(
         path.name, "CASE", document, len(file.graph), len(quads), tuple(runs), (*quads, *custody_graph), tuple(notes)
@@ -165,26 +175,74 @@ def read_prov_document(path: Path, accept_losses: bool = False) -> Imported:
         raise FormatError(str(path), expected=f"{stated} statements, as many as the file makes", found=str(records))
     source = _source(path, kind)
     name = _document_name(source)
-    if is_ours(document):
-        quads = list(run_quads_of(document))
-        return Imported(path.name, kind, name, records, records, tuple(_own(quads)), ())
-    written = document_quads(document, name, str(path))
     if records == 0:
         raise FormatError(str(path), expected="at least one statement", found="none")
-    found, notes = prov_foreign.foreign_runs(written.quads)
-    runs = tuple(_mapped(found, source, notes))
-    return Imported(path.name, kind, name, records, written.records, runs, tuple(written.quads), tuple(notes))
+    written = document_quads(document, name, str(path), leave_out=is_run_bundle)
+    notes: list[str] = []
+    if is_ours(document):
+        runs = _own_runs(path, run_quads_of(document))
+        own = _same_records(path, document, runs)
+    else:
+        own = 0
+        found, notes = prov_foreign.foreign_runs(written.quads)
+        runs = list(_mapped(found, source, notes))
+    return Imported(
+        path.name, kind, name, records, own + written.records, tuple(runs), tuple(written.quads), tuple(notes)
+    )
 
 
-def _own(quads: list[pyoxigraph.Quad]) -> Iterator[Run]:
-    """The runs among quads: each run's two graphs together."""
+def _own_runs(path: Path, quads: Iterable[pyoxigraph.Quad]) -> list[Run]:
+    """The runs whose graphs these are. Raises FormatError when the run does not say all that its graph says: it is the
+    run that is stored, so the rest would be lost."""
     graphs: dict[str, list[pyoxigraph.Quad]] = {}
     for quad in quads:
-        name = getattr(quad.graph_name, "value", "").removesuffix(":account")
-        graphs.setdefault(name, []).append(quad)
+        graphs.setdefault(getattr(quad.graph_name, "value", "").removesuffix(":account"), []).append(quad)
+    runs = []
     for name, own in graphs.items():
-        if iris.is_run(name):
-            yield run_from_quads(own)
+        try:
+            run = run_from_quads(own)
+        except GraphError as error:
+            raise FormatError(
+                str(path), place=_place(error), expected=error.expected, found=error.found, hint=f"in the graph {name}"
+            ) from None
+        stated, told = set(own), set(run_quads(run))
+        # With or without what the PROV view adds to a run graph.
+        missing = set() if stated == told else set(run_to_quads(run)) - stated
+        _refuse_difference(path, f"graph {name}", stated - told, missing)
+        runs.append(run)
+    return runs
+
+
+def _refuse_difference(path: Path, place: str, added: Iterable[Any], missing: Iterable[Any]) -> None:
+    more, less = sorted(map(str, added)), sorted(map(str, missing))
+    if more or less:
+        raise FormatError(
+            str(path),
+            place=place,
+            expected="a run as trace-prov writes it, with nothing added or left out",
+            found=f"also {more[0]}" if more else f"one without {less[0]}",
+        )
+
+
+def _place(error: GraphError) -> str:
+    return error.source if error.place is None else f"{error.source}, {error.place}"
+
+
+def _same_records(path: Path, document: Any, runs: Sequence[Run]) -> int:
+    """How many records the run bundles of a document hold, all of which the runs tell; raises FormatError otherwise."""
+    told = {
+        bundle.identifier.uri: Counter(bundle.get_records())
+        for bundle in to_document(quad for run in runs for quad in run_quads(run)).bundles
+    }
+    stated = {
+        bundle.identifier.uri: Counter(bundle.get_records())
+        for bundle in document.bundles
+        if is_run_bundle(bundle.identifier.uri)
+    }
+    for name in sorted(told.keys() | stated.keys()):
+        found, expected = stated.get(name, Counter()), told.get(name, Counter())
+        _refuse_difference(path, f"bundle {name}", found - expected, expected - found)
+    return sum(counter.total() for counter in stated.values())
 
 
 def _read_rdf(path: Path, text: str, kind: str, accept_losses: bool) -> Imported:
@@ -204,29 +262,35 @@ def _read_rdf(path: Path, text: str, kind: str, accept_losses: bool) -> Imported
     own: list[pyoxigraph.Quad] = []
     rest: list[pyoxigraph.Quad] = []
     for quad in parsed:
-        is_own = iris.is_run(getattr(quad.graph_name, "value", "").removesuffix(":account"))
-        (own if is_own else rest).append(quad)
-    quads = [
-        pyoxigraph.Quad(quad.subject, quad.predicate, quad.object, _graph(quad, name))
-        for quad in rest
-        if getattr(quad.graph_name, "value", "") != CUSTODY
-    ]
-    quads += [quad for quad in rest if getattr(quad.graph_name, "value", "") == CUSTODY]
-    runs = list(_own(own))
+        (own if is_run_bundle(getattr(quad.graph_name, "value", "")) else rest).append(quad)
+    runs = _own_runs(path, own)
+    quads, graphs = _renamed(rest, name)
     notes = lost
     if not runs:
         found, others = prov_foreign.foreign_runs(quads)
         notes += others
         runs = list(_mapped(found, source, notes))
-    return Imported(path.name, kind, name, len(parsed), len(own) + len(quads), tuple(runs), tuple(quads), tuple(notes))
+    kept = len(own) + len(quads)
+    return Imported(path.name, kind, name, len(parsed), kept, tuple(runs), (*quads, *graphs), tuple(notes))
 
 
-def _graph(quad: pyoxigraph.Quad, document: str) -> pyoxigraph.NamedNode | pyoxigraph.BlankNode:
-    """The default graph becomes the document's; a named graph keeps its name."""
-    name = quad.graph_name
-    if isinstance(name, pyoxigraph.NamedNode | pyoxigraph.BlankNode):
-        return name
-    return pyoxigraph.NamedNode(document)
+def _renamed(quads: list[pyoxigraph.Quad], document: str) -> tuple[list[pyoxigraph.Quad], list[pyoxigraph.Quad]]:
+    """(the quads in graphs of the document, what is said of these graphs).
+
+    A graph gets a name of the document's own, so that it never mixes with a graph that another file calls the same.
+    """
+    top = pyoxigraph.NamedNode(document)
+    names: dict[Any, pyoxigraph.NamedNode] = {pyoxigraph.DefaultGraph(): top}
+    about = []
+    for graph in dict.fromkeys(quad.graph_name for quad in quads):
+        if isinstance(graph, pyoxigraph.DefaultGraph):
+            continue
+        is_custody = getattr(graph, "value", "") == CUSTODY
+        own = f"{document}:custody" if is_custody else f"{document}:bundle:{len(names)}"
+        names[graph] = pyoxigraph.NamedNode(own)
+        about += list(about_bundle(names[graph], graph, top))
+    kept = [pyoxigraph.Quad(quad.subject, quad.predicate, quad.object, names[quad.graph_name]) for quad in quads]
+    return kept, about
 
 
 def _content_format(path: Path, text: str) -> str:

@@ -191,7 +191,7 @@ def run_quads_of(document: Any) -> Iterator[pyoxigraph.Quad]:
     """
     for bundle in document.bundles:
         name = bundle.identifier.uri
-        if name.startswith(RUN_NAMESPACE):
+        if is_run_bundle(name):
             graph = pyoxigraph.NamedNode(name)
             for record in bundle.get_records():
                 for subject, predicate, term in _triples(record):
@@ -201,6 +201,11 @@ def run_quads_of(document: Any) -> Iterator[pyoxigraph.Quad]:
 def is_ours(document: Any) -> bool:
     """Whether a bundle of the document is a run graph as we write it."""
     return any(iris.is_run(bundle.identifier.uri) for bundle in document.bundles)
+
+
+def is_run_bundle(name: str) -> bool:
+    """Whether this is the name of a run graph, or of the bundle of what the agent wrote in a run."""
+    return iris.is_run(name.removesuffix(":account"))
 
 
 Triple = tuple[str, str, pyoxigraph.NamedNode | pyoxigraph.Literal]
