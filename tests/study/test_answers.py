@@ -40,6 +40,12 @@ def test_a_valid_response_is_read() -> None:
         f"Sure: {json.dumps(VALID)}",
         f"```json\n{json.dumps(VALID)}\n```",
         "[" * 9999,
+        '{"q1": {"status": "abstain"}, "q2": NaN}',
+        '{"q1": {"status": "abstain"}, "q1": {"status": "abstain"}}',
+        '{"q2": {"status": "answered", "locators": [], "locators": ["act-01.result"]}}',
+        f'{{"n": {"9" * 5000}}}',
+        f"{json.dumps(VALID)}{json.dumps(VALID)}",
+        "\ufeff" + json.dumps(VALID),
     ],
 )
 def test_what_is_no_json_object_answers_nothing(text: str | None) -> None:
@@ -75,6 +81,13 @@ def test_a_question_of_another_form_is_invalid_by_itself(question: str, body: ob
 def test_an_abstention_may_leave_out_its_locators_or_give_none(question: str) -> None:
     for body in ({"status": "abstain"}, {"status": "abstain", "locators": None}, {"status": "abstain", "locators": []}):
         assert read_answer(question, body) == Answer(Status.ABSTAIN)
+
+
+def test_a_text_that_is_no_locator_is_kept_as_it_is() -> None:
+    for text in (" act-01.result", "act-1.result", "ACT-01.result", "in-3", "", "\ud800"):
+        assert read_answer("q2", {"status": "answered", "locators": [text]}) == Answer(
+            Status.ANSWERED, locators=frozenset({text})
+        )
 
 
 @given(st.lists(locators), st.randoms())

@@ -18,7 +18,8 @@ from trace_prov.cli import main
 from trace_prov.errors import UsageError
 from trace_prov.package.condition import BUILT_IN
 from trace_prov.study.answers import Answer
-from trace_prov.study.folder import StudyFolder, read_lines
+from trace_prov.study.folder import StudyFolder
+from trace_prov.study.lines import read_lines
 from trace_prov.study.page import to_html
 from trace_prov.study.paper import published
 from trace_prov.study.render import to_csv, to_latex, to_markdown

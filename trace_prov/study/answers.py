@@ -1,18 +1,18 @@
 """What a reader answered: its response read as the interchange form of CONTRACT §10, question by question.
 
-A response is taken as given: it must be one JSON object and nothing else. A question whose part is missing or has
-another form is invalid by itself; the others still count.
+A response is taken as given: it must be one JSON object and nothing else, in which no name occurs twice, for then it
+says two things. A question whose part is missing or has another form is invalid by itself; the others still count.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from trace_prov.finding import Finding, RecordsAnswer, RequestAnswer, Status
 from trace_prov.model import Locator
+from trace_prov.study.lines import RepeatedNameError, strict_json
 
 QUESTIONS = ("q1", "q2", "q3")
 
@@ -72,8 +72,10 @@ def read_response(text: str | None) -> dict[str, Given]:
     if text is None:
         return _all_invalid("no response")
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = strict_json(text)
+    except RepeatedNameError as error:
+        return _all_invalid(str(error))
+    except ValueError:
         return _all_invalid("the response is no JSON")
     if not isinstance(document, dict):
         return _all_invalid("the response is no JSON object")
@@ -103,7 +105,7 @@ def _read_value(payload: Any) -> Answer | None:
 def _read_locators(payload: Any) -> Answer | None:
     if not isinstance(payload, list) or not all(isinstance(item, str) for item in payload):
         return None
-    return Answer(Status.ANSWERED, locators=frozenset(item.strip() for item in payload))
+    return Answer(Status.ANSWERED, locators=frozenset(payload))
 
 
 def _all_invalid(reason: str) -> dict[str, Given]:

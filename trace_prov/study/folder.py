@@ -13,6 +13,20 @@ from trace_prov.errors import FormatError, UsageError
 from trace_prov.package.bag import EVIDENCE
 from trace_prov.package.folders import case_folder
 from trace_prov.study.answers import QUESTIONS, Answer, Invalid, read_answer
+from trace_prov.study.lines import read_lines, read_text, strict_json, write_lines, write_whole
+
+MANIFEST_FORMAT = "trace-prov-study 1"
+
+#: What is written before any reader is asked and never again.
+PREPARED = ("cases.jsonl", "questions.jsonl", "supported.jsonl", "comparator.jsonl", "inventory.jsonl")
+
+#: What of a manifest is read again, with its kind.
+_PINNED: tuple[tuple[str, type], ...] = (
+    ("files_sha256", dict),
+    ("conditions", list),
+    ("cases", int),
+    ("readers", dict),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,10 @@ class Question:
     condition: str
     package_sha256: str
     tokens: int
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.case, self.condition
 
 
 @dataclass(frozen=True)
@@ -83,21 +101,53 @@ class StudyFolder:
     def evidence(self, question: Question) -> bytes:
         """The evidence file of a question; raises FormatError when it is not the one that the manifest pins."""
         path = self.package(question.case, question.condition) / EVIDENCE
-        data = path.read_bytes()
-        if hashlib.sha256(data).hexdigest() != question.package_sha256:
+        data = path.read_bytes() if path.is_file() else None
+        if data is None or hashlib.sha256(data).hexdigest() != question.package_sha256:
             raise FormatError(
-                str(path), expected="the evidence that the study was prepared with", found="other bytes",
-                hint="start the study anew in another folder",
+                str(path), expected="the evidence that the study was prepared with",
+                found="none" if data is None else "other bytes", hint="restore it, or start anew in another folder",
             )  # fmt: skip
         return data
 
     def require(self) -> dict[str, Any]:
-        """The manifest; raises UsageError when the folder holds no study."""
+        """The manifest; raises UsageError when the folder holds no study, FormatError when it is damaged."""
         if not self.manifest.exists():
             raise UsageError(f"{self.path}: no study here; trace-prov study run makes one")
-        manifest = json.loads(self.manifest.read_text(encoding="utf-8"))
+        manifest = self._read_manifest()
+        for name in PREPARED:
+            self._require_file(name, manifest["files_sha256"].get(name))
+        return manifest
+
+    def _read_manifest(self) -> dict[str, Any]:
+        try:
+            manifest = strict_json(read_text(self.manifest))
+        except ValueError as error:
+            raise FormatError(str(self.manifest), expected="the manifest of a study", found=str(error)) from None
+        found = manifest.get("format") if isinstance(manifest, dict) else type(manifest).__name__
+        if found != MANIFEST_FORMAT:
+            raise FormatError(str(self.manifest), place="format", expected=MANIFEST_FORMAT, found=str(found))
+        for name, kind in _PINNED:
+            if not isinstance(manifest.get(name), kind):
+                raise FormatError(
+                    str(self.manifest), place=name, expected=f"a {kind.__name__}", found=repr(manifest.get(name)),
+                    hint="restore the manifest, or start the study anew in another folder",
+                )  # fmt: skip
         assert isinstance(manifest, dict)
         return manifest
+
+    def _require_file(self, name: str, pinned: str | None) -> None:
+        """Raises FormatError when a file that answers and scores rest on is not the one that was prepared."""
+        path = self.path / name
+        found = file_sha256(path) if path.is_file() else None
+        if found is None or found != pinned:
+            raise FormatError(
+                str(path), expected="the file that the study was prepared with",
+                found="none" if found is None else "other bytes", hint="restore it, or start anew in another folder",
+            )  # fmt: skip
+
+    def prepared_files(self) -> dict[str, str]:
+        """SHA-256 of each file that the scores rest on, for the manifest."""
+        return {name: file_sha256(self.path / name) for name in PREPARED}
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         write_whole(self.manifest, json.dumps(manifest, indent=1) + "\n")
@@ -122,6 +172,10 @@ class StudyFolder:
 
     def write_answers(self, name: str, rows: Iterable[tuple[str, str, dict[str, Answer]]]) -> None:
         write_lines(self.path / f"{name}.jsonl", (answers_to_json(*row) for row in rows))
+
+
+def file_sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def answers_to_json(case: str, condition: str, answers: dict[str, Answer]) -> dict[str, Any]:
@@ -171,32 +225,3 @@ def _case_to_json(case: Case) -> dict[str, Any]:
         "needs_table": case.needs_table,
         "complete": {question: case.complete[question].to_json(question) for question in QUESTIONS},
     }
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file of JSON lines; raises FormatError with the line that is none."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(str(path), expected="a readable file of JSON lines", found=str(error)) from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise FormatError(str(path), place=f"line {number}", expected="JSON", found=str(error)) from None
-        if not isinstance(row, dict):
-            raise FormatError(str(path), place=f"line {number}", expected="an object", found=type(row).__name__)
-        yield row
-
-
-def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    write_whole(path, "".join(json.dumps(row) + "\n" for row in rows))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,8 +17,12 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from trace_prov.errors import FormatError, UsageError
+from trace_prov.study.lines import strict_json
 
 Key = tuple[str, str]
+
+#: Longest name of a journal's file without its ending, in bytes; file systems take 255.
+MAX_NAME = 240
 
 
 class Event(StrEnum):
@@ -53,31 +57,66 @@ class Entry:
 
 
 def journal_path(folder: Path, reader: str) -> Path:
-    return folder / f"{quote(reader, safe=':+@=')}.jsonl"
+    """The journal of a reader; raises UsageError for a name that is too long for a file."""
+    name = quote(reader, safe=":+@=", errors="surrogatepass")
+    if len(name) > MAX_NAME:
+        raise UsageError(f"the reader's name {reader[:40]!r}… is too long: {MAX_NAME} bytes at most")
+    return folder / f"{name}.jsonl"
+
+
+def read_responses(path: Path, packages: Mapping[Key, str]) -> Iterator[Entry]:
+    """The lines of a journal; raises FormatError for one about a package that is none of these.
+
+    `packages` gives the SHA-256 of the evidence that each question was asked about: an answer to another package must
+    never count as an answer to this one.
+    """
+    for entry in read_journal(path):
+        if packages.get(entry.key) != entry.package_sha256:
+            raise FormatError(
+                str(path), place=f"case {entry.case!r}, {entry.condition}", expected="a package of this study",
+                found="another one" if entry.key in packages else "none",
+                hint="the journal belongs to another study; take it out of the folder",
+            )  # fmt: skip
+        yield entry
 
 
 def reader_of(path: Path) -> str:
-    return unquote(path.name.removesuffix(".jsonl"))
+    return unquote(path.name.removesuffix(".jsonl"), errors="surrogatepass")
 
 
 def read_journal(path: Path) -> Iterator[Entry]:
     """The lines of a journal; one that a crash cut off is passed over. Raises FormatError for any other bad line."""
     if not path.exists():
         return
+    if not path.is_file():
+        raise FormatError(str(path), expected="a journal of responses", found="no file")
     lines = path.read_bytes().split(b"\n")
     for number, line in enumerate(lines, start=1):
         if not line:
             continue
         try:
-            yield _entry(json.loads(line))
-        except (ValueError, TypeError) as error:
+            yield _entry(strict_json(line.decode("ascii")))
+        except ValueError as error:
             if number == len(lines):
                 return
             raise FormatError(str(path), place=f"line {number}", expected="a journal entry", found=str(error)) from None
 
 
-def _entry(body: dict[str, Any]) -> Entry:
+def _entry(body: Any) -> Entry:
+    """The entry of a line; raises ValueError where a member is none of an entry's or of another kind."""
+    if not isinstance(body, dict):
+        raise ValueError(type(body).__name__)
+    for name in body.keys() | _NEEDED:
+        kind = _KINDS.get(name)
+        if kind is None or not isinstance(body.get(name), kind) or isinstance(body[name], bool):
+            raise ValueError(f"{name}: {body.get(name)!r:.40}")
     return Entry(**(body | {"event": Event(body["event"])}))
+
+
+_NEEDED = frozenset({"event", "case", "condition", "package_sha256"})
+_KINDS: dict[str, type] = dict.fromkeys(_NEEDED | {"response", "error", "stop_reason", "model"}, str) | dict.fromkeys(
+    ("input_tokens", "output_tokens"), int
+)
 
 
 class Journal:

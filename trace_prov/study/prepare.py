@@ -26,7 +26,8 @@ from trace_prov.package.condition import BUILT_IN, Condition, condition_named
 from trace_prov.package.evidence import package_to_bytes
 from trace_prov.package.model import Package
 from trace_prov.study.answers import answers_of
-from trace_prov.study.folder import Case, Question, StudyFolder, write_lines
+from trace_prov.study.folder import MANIFEST_FORMAT, Case, Question, StudyFolder
+from trace_prov.study.lines import write_lines
 from trace_prov.study.prompt import (
     INSTRUCTIONS,
     MAX_INPUT_TOKENS,
@@ -39,7 +40,6 @@ from trace_prov.study.prompt import (
 )
 
 SEED = 42
-MANIFEST_FORMAT = "trace-prov-study 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,7 @@ def prepare(plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[], None]
     folder.write_answers("comparator", compared)
     write_lines(folder.path / "inventory.jsonl", inventory)
     manifest = _manifest(plan, [condition.name for condition in shown], cases, ordered)
+    manifest |= {"files_sha256": folder.prepared_files(), "readers": {}}
     folder.write_manifest(manifest)  # last: a folder with a manifest is complete
     return manifest
 
@@ -188,7 +189,6 @@ def _manifest(
         "retries": 0,
         "logs_sha256": {case.id: [case.log_sha256, case.sidecar_sha256] for case in cases},
         "packages_sha256": {f"{row.condition}/{row.case}": row.package_sha256 for row in questions},
-        "readers": {},
     }
 
 

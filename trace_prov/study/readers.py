@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from trace_prov.errors import TraceProvError, UsageError
 from trace_prov.study.folder import Question, StudyFolder
-from trace_prov.study.journal import Entry, Event, Journal, journal_path, read_journal
+from trace_prov.study.journal import Entry, Event, Journal, journal_path, read_responses
 from trace_prov.study.policies import PREFIX, SimulatedReader
 from trace_prov.study.prompt import (
     INSTRUCTIONS,
@@ -47,16 +48,19 @@ def check_reader(name: str) -> None:
         raise UsageError(
             f"no reader {name!r}; a model is named as Inspect does, such as openai/NAME, or {PREFIX}perfect"
         )
+    journal_path(Path(), name)
 
 
 def open_questions(folder: StudyFolder, reader: str, *, retry_failed: bool = False) -> list[Question]:
     """The questions that the reader still has to be asked, in order."""
+    questions = folder.questions()
+    packages = {question.key: question.package_sha256 for question in questions}
     closed = {
         entry.key
-        for entry in read_journal(journal_path(folder.responses, reader))
+        for entry in read_responses(journal_path(folder.responses, reader), packages)
         if entry.closes and not (retry_failed and entry.event is Event.FAILED)
     }
-    return [question for question in folder.questions() if (question.case, question.condition) not in closed]
+    return [question for question in questions if question.key not in closed]
 
 
 def ask(

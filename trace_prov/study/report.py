@@ -7,7 +7,8 @@ from pathlib import Path
 
 from trace_prov.study.beside import beside_table
 from trace_prov.study.comparisons import agreement_table, renaming_table, token_table
-from trace_prov.study.folder import StudyFolder, read_lines, write_whole
+from trace_prov.study.folder import StudyFolder
+from trace_prov.study.lines import read_lines, write_whole
 from trace_prov.study.page import to_html
 from trace_prov.study.paper import Published, published
 from trace_prov.study.plots import plots_of

@@ -9,8 +9,9 @@ from typing import Any
 
 from trace_prov.errors import UsageError
 from trace_prov.study.answers import QUESTIONS, Answer, Given, Invalid, read_answer, read_response
-from trace_prov.study.folder import Case, StudyFolder, read_lines, write_lines
-from trace_prov.study.journal import Entry, Event, Key, read_journal, reader_of
+from trace_prov.study.folder import Case, StudyFolder
+from trace_prov.study.journal import Entry, Event, Key, read_responses, reader_of
+from trace_prov.study.lines import read_lines, write_lines
 from trace_prov.study.score import Score, score
 
 COMPARATOR = "comparator"
@@ -64,9 +65,12 @@ def results_of(folder: StudyFolder, answer_files: Sequence[Path] = ()) -> list[R
     """The scored answers of the comparator, of every reader asked, and of files of answers in the interchange form."""
     folder.require()
     cases, supported = folder.cases(), folder.answers("supported")
+    packages = {question.key: question.package_sha256 for question in folder.questions()}
     readers = [(COMPARATOR, _of_answers(folder.answers(COMPARATOR)))]
-    if folder.responses.exists():
-        readers += [(reader_of(path), _of_journal(path)) for path in sorted(folder.responses.glob("*.jsonl"))]
+    for path in sorted(folder.responses.glob("*.jsonl")):
+        if reader_of(path) == COMPARATOR:
+            raise UsageError(f"{path}: no reader may be called {COMPARATOR!r}; take the file out of the folder")
+        readers.append((reader_of(path), _of_journal(path, packages)))
     names = {name for name, _ in readers}
     for path in answer_files:
         if path.stem in names:
@@ -113,10 +117,10 @@ def _of_answers(answers: Mapping[Key, Mapping[str, Answer]]) -> dict[Key, _Reply
     return {key: _Reply(given, "response") for key, given in answers.items()}
 
 
-def _of_journal(path: Path) -> dict[Key, _Reply]:
+def _of_journal(path: Path, packages: Mapping[Key, str]) -> dict[Key, _Reply]:
     """The last closed entry of each question; one that was only asked has lost its response."""
     entries: dict[Key, Entry] = {}
-    for entry in read_journal(path):
+    for entry in read_responses(path, packages):
         entries[entry.key] = entry
     return {key: _reply(entry) for key, entry in entries.items()}
 
