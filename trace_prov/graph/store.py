@@ -19,6 +19,7 @@ from trace_prov.errors import GraphError, SourceError, UsageError
 from trace_prov.graph import iris
 from trace_prov.graph.queryfiles import query as query_named
 from trace_prov.graph.read import run_from_quads
+from trace_prov.graph.service import calls_a_service
 from trace_prov.graph.write import run_to_nquads
 from trace_prov.model import Run
 
@@ -196,8 +197,12 @@ class TraceStore:
         """The answer to a SPARQL query. Parameters are bound by the engine, never written into the text.
 
         Raises SyntaxError, with line and column, for a query that is no SPARQL, and UsageError for a parameter that
-        the query does not select.
+        the query does not select and for a query that would be sent elsewhere (SERVICE).
         """
+        if calls_a_service(text):
+            raise UsageError(
+                "the query calls a SERVICE; a store is asked on this machine only, nothing is sent or fetched"
+            )
         variables: dict[pyoxigraph.Variable, Any] = {
             pyoxigraph.Variable(name): term for name, term in (parameters or {}).items()
         }
