@@ -20,7 +20,7 @@ from trace_prov.study.readers import ModelOptions, ask, check_reader, open_quest
 from trace_prov.study.render import texts
 from trace_prov.study.report import write_report
 from trace_prov.study.results import Result, results_of, write_scores
-from trace_prov.study.tables import Results, Table, change_table, exact_table, score_table
+from trace_prov.study.tables import Results, Table, change_summary, exact_table, score_table
 
 #: Readers that need no model, one for each kind of error.
 OFFLINE_READERS = (
@@ -87,7 +87,7 @@ def run(
     """
     folder = StudyFolder(out)
     known = tuple(folder.require()["readers"]) if folder.manifest.exists() else ()
-    readers = readers or known or OFFLINE_READERS
+    readers = tuple(dict.fromkeys(readers)) or known or OFFLINE_READERS
     for reader in readers:
         check_reader(reader)
     with _progress() as progress:
@@ -95,8 +95,8 @@ def run(
             logs = (_made_corpus(out, progress),)
         bar = progress.add_task("packages", total=None)
         plan = StudyPlan(logs, conditions, cases)
-        manifest = prepare(plan, folder, on_case=partial(progress.advance, bar))
-        progress.update(bar, total=manifest["cases"], completed=manifest["cases"])
+        manifest = prepare(plan, folder, on_case=lambda done, total: progress.update(bar, completed=done, total=total))
+        progress.update(bar, completed=manifest["cases"], total=manifest["cases"])
         options = {reader: _pinned(folder, reader, model_base_url) for reader in readers}
         for reader in readers:
             left = len(open_questions(folder, reader, retry_failed=retry_failed))
@@ -175,7 +175,7 @@ def _scored(folder: StudyFolder, answer_files: Sequence[Path]) -> list[Result]:
 
 def _show(folder: StudyFolder, results: list[Result]) -> None:
     shown = Results(results, folder.require()["conditions"])
-    for table in (score_table(shown, "q3"), exact_table(shown), change_table(shown)):
+    for table in (score_table(shown, "q3"), exact_table(shown), change_summary(shown)):
         _print(table)
 
 

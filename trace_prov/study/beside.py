@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from trace_prov.study.paper import Published
 from trace_prov.study.results import COMPARATOR, Result
-from trace_prov.study.tables import Cell, Results, Table, change_of, interval
+from trace_prov.study.tables import Cell, Results, Table, change_of, comparator_table, interval
 
 
 def beside_table(results: Results, figures: Sequence[Published]) -> Table:
@@ -43,6 +43,45 @@ def beside_table(results: Results, figures: Sequence[Published]) -> Table:
         ),
         tuple(rows),
     )
+
+
+def reference_table(results: Results, inventory: Sequence[Mapping[str, object]], figures: Sequence[Published]) -> Table:
+    """The published inventory and comparator, and this study's beside them."""
+    own = dict(_inventory_counts(inventory)) | dict(_comparator_counts(results))
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"Study {figure.study}",
+            figure.condition or None,
+            figure.question.upper() or None,
+            figure.measure,
+            int(figure.value),
+            own.get((figure.condition, figure.measure)),
+        )
+        for figure in figures
+        if figure.reader in ("", COMPARATOR)
+    ]
+    return Table(
+        "beside-the-comparator",
+        "Inventory and comparator beside the published ones",
+        "Counts of cases. The comparator's answers are what the packages support; they depend on the corpus.",
+        ("study", "condition", "question", "measure", "published", "this study"),
+        tuple(rows),
+    )
+
+
+def _inventory_counts(inventory: Sequence[Mapping[str, object]]) -> Iterator[tuple[tuple[str, str], int]]:
+    asked = [row for row in inventory if row.get("asked")]
+    yield ("", "candidates"), len(inventory)
+    yield ("", "cases"), len(asked)
+    yield ("", "tasks"), len({row["task"] for row in asked})
+
+
+def _comparator_counts(results: Results) -> Iterator[tuple[tuple[str, str], int]]:
+    table = comparator_table(results)
+    for condition, *counts in table.rows:
+        for measure, count in zip(table.columns[1:], counts, strict=True):
+            assert isinstance(count, int)
+            yield (str(condition), measure), count
 
 
 def _shown(figure: Published | None) -> str | None:

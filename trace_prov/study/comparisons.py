@@ -77,21 +77,36 @@ def renaming_table(results: Results) -> Table:
 
 
 def token_table(results: Results) -> Table:
-    """Mean input tokens by reader and condition, and the growth against the first condition of its kind."""
+    """Mean input tokens by reader and condition, and the growth against the first condition of its kind.
+
+    The growth is that of the cases that were counted under both conditions.
+    """
     rows: list[tuple[Cell, ...]] = []
     for reader in results.models:
-        means: dict[str, float] = {}
-        for condition in results.conditions:
-            counted = [result.input_tokens for result in results.of(reader, condition, "q1") if result.input_tokens]
-            if counted:
-                means[condition] = sum(counted) / len(counted)
-        for condition, mean in means.items():
-            base = next(mean for name, mean in means.items() if name[:1] == condition[:1])
-            rows.append((reader, condition, round(mean, 1), round(mean - base, 1), round(100 * (mean / base - 1), 1)))
+        counted = {condition: _tokens(results, reader, condition) for condition in results.conditions}
+        for condition, tokens in counted.items():
+            if not tokens:
+                continue
+            base = next(counted[name] for name in counted if name[:1] == condition[:1] and counted[name])
+            both = tokens.keys() & base.keys()
+            before, after = (sum(part[case] for case in both) for part in (base, tokens))
+            mean = sum(tokens.values()) / len(tokens)
+            growth = (round((after - before) / len(both), 1), round(100 * (after / before - 1), 1)) if both else ()
+            rows.append((reader, condition, len(tokens), round(mean, 1), *(growth or (None, None))))
     return Table(
         "tokens",
         "Input tokens",
-        "Mean a package as the provider counts them, and the growth against the first condition of the same kind.",
-        ("reader", "condition", "mean", "more", "more in %"),
+        "Mean a package as the provider counts them; growth against the first condition of the same kind, over the "
+        "cases that were counted under both.",
+        ("reader", "condition", "packages", "mean", "more", "more in %"),
         tuple(rows),
     )
+
+
+def _tokens(results: Results, reader: str, condition: str) -> dict[str, int]:
+    """Input tokens by case of what the reader answered."""
+    return {
+        result.case: result.input_tokens
+        for result in results.of(reader, condition, "q1")
+        if result.input_tokens and result.outcome == "response"
+    }

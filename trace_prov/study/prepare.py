@@ -55,11 +55,19 @@ class StudyPlan:
 
     @property
     def shown(self) -> tuple[Condition, ...]:
-        return tuple(condition_named(name) for name in self.conditions or BUILT_IN)
+        """The conditions; raises UsageError where two have one name."""
+        shown = tuple(condition_named(name) for name in self.conditions or BUILT_IN)
+        names = [condition.name for condition in shown]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise UsageError(f"two conditions have the name {twice[0]}; give each once")
+        return shown
 
 
-def prepare(plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """Make the study's folder unless it is there; returns the manifest.
+def prepare(
+    plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[int, int], None] = lambda done, total: None
+) -> dict[str, Any]:
+    """Make the study's folder unless it is there; returns the manifest. `on_case` hears of each case of how many.
 
     A folder that was prepared from other logs or for other conditions is refused with UsageError: answers to
     different questions never mix.
@@ -75,7 +83,8 @@ def prepare(plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[], None]
         raise UsageError("no case: none of the logs has a target; the inventory says why")
     prompt = count_tokens(INSTRUCTIONS)
     cases, questions, supported, compared = [], [], [], []
-    for run in runs:
+    on_case(0, len(runs))
+    for done, run in enumerate(runs, start=1):
         case, packages = _packages(run, shown)
         cases.append(case)
         for condition, package in packages.items():
@@ -86,7 +95,7 @@ def prepare(plan: StudyPlan, folder: StudyFolder, *, on_case: Callable[[], None]
             questions.append((case.id, condition, hashlib.sha256(data).hexdigest(), tokens))
             supported.append((case.id, condition, answers_of(finding_of(package))))
             compared.append((case.id, condition, answers_of(finding_of(read_package(where)))))
-        on_case()
+        on_case(done, len(runs))
     ordered = shuffled(questions)
     folder.write_cases(cases)
     folder.write_questions(ordered)

@@ -61,6 +61,9 @@ def to_csv(table: Table) -> str:
     return text.getvalue()
 
 
+#: What pdflatex sets without further packages: ASCII, and the letters of the languages of Europe.
+_LATIN = frozenset(map(chr, [*range(0x20, 0x7F), *range(0xC0, 0x100), *range(0x100, 0x180)])) - set("ĦħĸĿŀŉŦŧſ")
+
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -77,27 +80,52 @@ _LATEX = {
     "|": r"\textbar{}",
     "−": "$-$",
     "–": "--",
+    "…": r"\ldots{}",
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
     '"': r"\textquotedbl{}",
 }
 
 
+#: Of more rows a table does not fit on a page: it becomes a longtable.
+PAGE_ROWS = 40
+
+_PREAMBLE = """\
+% needs \\usepackage[T1]{fontenc} \\usepackage{booktabs,longtable,graphicx}
+% a table that is too wide is made as wide as the text, one that is too long runs over pages
+"""
+
+
 def to_latex(tables: Iterable[Table]) -> str:
-    """Tables for a LaTeX document that loads booktabs, each to be put in or left out."""
-    parts = ["% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs}\n"]
-    for table in tables:
-        columns = "".join("r" if numeric else "l" for numeric in numeric_columns(table))
-        body = "\n".join(f"{' & '.join(map(_latex, row))} \\\\" for row in texts(table))
-        parts.append(
-            f"\\begin{{table}}\n\\caption{{{_latex(table.title)}. {_latex(table.note)}}}\n"
-            f"\\label{{tab:{table.id}}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
-            f"{' & '.join(map(_latex, table.columns))} \\\\\n\\midrule\n{body}\n\\bottomrule\n"
-            "\\end{tabular}\n\\end{table}\n"
+    """Tables to be put into a LaTeX document, each to be taken or left out."""
+    return "\n".join([_PREAMBLE, *(_latex_table(table) for table in tables)])
+
+
+def _latex_table(table: Table) -> str:
+    columns = "".join("r" if numeric else "l" for numeric in numeric_columns(table))
+    caption = f"\\caption{{{_latex(table.title)}. {_latex(table.note)}}}\\label{{tab:{table.id}}}"
+    head = f"\\toprule\n{_latex_row(table.columns)}\n\\midrule"
+    body = "\n".join(map(_latex_row, texts(table)))
+    if len(table.rows) > PAGE_ROWS:
+        return (
+            f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n\\begin{{longtable}}{{{columns}}}\n"
+            f"{caption}\\\\\n{head}\n\\endfirsthead\n{head}\n\\endhead\n"
+            f"\\bottomrule\n\\endfoot\n{body}\n\\end{{longtable}}}}\n"
         )
-    return "\n".join(parts)
+    return (
+        f"\\begin{{table}}\n{caption}\n\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n"
+        f"\\begin{{tabular}}{{{columns}}}\n{head}\n{body}\n\\bottomrule\n\\end{{tabular}}}}\n\\end{{table}}\n"
+    )
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    # Braces keep a cell that begins with a bracket from being read as an argument of the row's end.
+    return f"{{}}{' & '.join(map(_latex, cells))} \\\\"
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(char, char) for char in _one_line(text))
+    """A text that every LaTeX sets; what its Latin fonts have no sign for is named by its number."""
+    return "".join(_LATEX.get(char) or (char if char in _LATIN else f"[U+{ord(char):04X}]") for char in _one_line(text))
 
 
 def _one_line(text: str) -> str:

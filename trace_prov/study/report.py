@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from trace_prov.study.beside import beside_table
+from trace_prov.study.beside import beside_table, reference_table
 from trace_prov.study.comparisons import agreement_table, renaming_table, token_table
 from trace_prov.study.folder import StudyFolder
 from trace_prov.study.lines import read_lines, write_whole
@@ -34,8 +34,9 @@ def all_tables(
     results: Results, inventory: Iterable[Mapping[str, object]], figures: Sequence[Published] | None
 ) -> list[Table]:
     """Every table of a report, in order; those without a row are left out."""
+    logs = list(inventory)
     tables = [
-        inventory_table(inventory),
+        inventory_table(logs),
         outcome_table(results),
         score_table(results, "q3"),
         exact_table(results, "q2"),
@@ -50,7 +51,7 @@ def all_tables(
         token_table(results),
     ]
     if figures is not None:
-        tables.append(beside_table(results, figures))
+        tables += [beside_table(results, figures), reference_table(results, logs, figures)]
     return [table for table in tables if table.rows]
 
 

@@ -33,6 +33,7 @@ class Result:
     score: Score
     outcome: str
     input_tokens: int | None = None
+    model: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A row of scores.jsonl. `u` is null where it is unknown."""
@@ -57,6 +58,7 @@ class Result:
             "complete": self.complete.to_json(self.question),
             "outcome": self.outcome,
             "input_tokens": self.input_tokens,
+            "model": self.model,
             **invalid,
         }
 
@@ -85,6 +87,7 @@ class _Reply:
     answers: Mapping[str, Given]
     outcome: str
     input_tokens: int | None = None
+    model: str | None = None
 
 
 _NO_REPLY = _Reply(read_response(None), "not asked")
@@ -110,6 +113,7 @@ def _scored(
                 score=score(given, answers[question], case.complete[question]),
                 outcome=reply.outcome,
                 input_tokens=reply.input_tokens,
+                model=reply.model,
             )
 
 
@@ -128,7 +132,7 @@ def _of_journal(path: Path, packages: Mapping[Key, str]) -> dict[Key, _Reply]:
 def _reply(entry: Entry) -> _Reply:
     text = entry.response if entry.event is Event.RESPONSE else None
     outcome = "no response" if entry.event is Event.ASKED else entry.event.value
-    return _Reply(read_response(text), outcome, entry.input_tokens)
+    return _Reply(read_response(text), outcome, entry.input_tokens, entry.model)
 
 
 def _of_file(path: Path, known: Iterable[Key]) -> dict[Key, _Reply]:

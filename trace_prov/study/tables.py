@@ -212,6 +212,21 @@ def change_table(results: Results) -> Table:
     )
 
 
+def change_summary(results: Results) -> Table:
+    """The same in few columns, for a terminal."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            reader,
+            f"{study} {question.upper()} {after}−{before}",
+            interval(change.points, change.low, change.high),
+            change.tasks,
+        )
+        for reader, (study, question, _, after, before), change in changes(results)
+    ]
+    title = "Task-equal paired change of grounded answers, percentage points"
+    return Table("change-summary", title, "", ("reader", "contrast", "change (95 % interval)", "tasks"), tuple(rows))
+
+
 def error_table(results: Results) -> Table:
     """The error audit: answers that are neither right nor invalid, by kind."""
     rows: list[tuple[Cell, ...]] = []
@@ -242,9 +257,11 @@ def outcome_table(results: Results) -> Table:
             if result.reader == reader and isinstance(result.given, Invalid) and result.outcome == "response"
         )
         reasons = "; ".join(f"{reason}: {count}" for reason, count in invalid.most_common())
+        models = "; ".join(sorted({result.model for result in asked if result.model}))
         rows.append(
             (
                 reader,
+                models,
                 len(asked),
                 *(counts[name] for name in ("response", "failed", "too long", "no response", "not asked")),
                 reasons,
@@ -253,9 +270,19 @@ def outcome_table(results: Results) -> Table:
     return Table(
         "outcomes",
         "What became of the questions",
-        "Packages put to each reader. Too long: over the input cap, recorded and not cut. The last column counts "
-        "invalid answers by question and reason.",
-        ("reader", "packages", "response", "failed", "too long", "no response", "not asked", "invalid answers"),
+        "Packages put to each reader, and the model that answered as the provider names it. Too long: over the input "
+        "cap, recorded and not cut. The last column counts invalid answers by question and reason.",
+        (
+            "reader",
+            "model",
+            "packages",
+            "response",
+            "failed",
+            "too long",
+            "no response",
+            "not asked",
+            "invalid answers",
+        ),
         tuple(rows),
     )
 
