@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.study import contract_scorer
+from tests.study.conftest import Studied
 from trace_prov.finding import Status
-from trace_prov.study.answers import Answer, Invalid
+from trace_prov.study.answers import QUESTIONS, Answer, Invalid, read_response
+from trace_prov.study.journal import journal_path, read_journal
 from trace_prov.study.score import ErrorKind, Reason, score
 
 YES, NO = Answer(Status.ANSWERED, value=True), Answer(Status.ANSWERED, value=False)
@@ -102,3 +108,83 @@ def test_what_holds_of_every_score(triple: tuple[Answer, Answer, Answer]) -> Non
         assert scored.u == 0
     if answer.locators is not None and supported.locators is not None:
         assert scored.u == (not answer.locators <= supported.locators)
+
+
+LOCATORS = ["request.user", A, B, "act-02.result[2]", "act-02.result", "act-1.result", "in-3", " act-01.result", ""]
+statuses = st.sampled_from(["answered", "abstain", "basis_missing"])
+anything: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def supported_answers(question: str) -> st.SearchStrategy[dict[str, Any]]:
+    """Answers in the interchange form."""
+    if question == "q1":
+        return st.sampled_from([{"status": "abstain", "value": None}]) | st.booleans().map(
+            lambda value: {"status": "answered", "value": value}
+        )
+    others = ["abstain"] if question == "q2" else ["abstain", "basis_missing"]
+    return st.sampled_from([{"status": status, "locators": None} for status in others]) | st.lists(
+        st.sampled_from(LOCATORS[:5]), unique=True
+    ).map(lambda named: {"status": "answered", "locators": named})
+
+
+def given_answers(question: str) -> st.SearchStrategy[Any]:
+    """What readers might say: right forms mostly, then forms that are wrong in one place, then anything."""
+    name = "value" if question == "q1" else "locators"
+    payload = st.booleans() if question == "q1" else st.lists(st.sampled_from(LOCATORS), max_size=4)
+    right = st.fixed_dictionaries({"status": st.just("answered"), name: payload})
+    without: st.SearchStrategy[Any] = st.fixed_dictionaries(
+        {"status": statuses}, optional={name: st.none() | st.just([])}
+    )
+    wrong = st.fixed_dictionaries({"status": statuses | anything, name: payload | anything})
+    return st.one_of(right, right, supported_answers(question), without, wrong, anything)
+
+
+@given(st.data(), st.sampled_from(QUESTIONS))
+def test_an_independent_scorer_agrees(data: st.DataObject, question: str) -> None:
+    """The contract's text written down a second time, over generated responses."""
+    body = data.draw(given_answers(question))
+    supported, complete = (data.draw(supported_answers(question)) for _ in range(2))
+    read = read_response(json.dumps({question: body}))[question]
+    ours = score(read, _answer(question, supported), _answer(question, complete))
+    expected = contract_scorer.scores(question, body, supported, complete)
+    assert {"w": ours.w, "g": ours.g, "d": ours.d, "a": ours.a, "u": ours.u} == expected
+
+
+def _answer(question: str, form: dict[str, Any]) -> Answer:
+    answer = read_response(json.dumps({question: form}))[question]
+    assert isinstance(answer, Answer)
+    return answer
+
+
+def test_an_independent_scorer_agrees_on_a_whole_study(studied: Studied) -> None:
+    """From the responses as given and the files of the study, without the product's results."""
+
+    def rows(name: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (studied.folder.path / name).read_text().splitlines()]
+
+    supported = {(row["case"], row["condition"]): row for row in rows("supported.jsonl")}
+    complete = {row["case"]: row["complete"] for row in rows("cases.jsonl")}
+    checked = 0
+    for reader in ("sim/copy-h", "sim/guess-order", "sim/drop-locator:0.3", "sim/no-json:0.3"):
+        ours = {
+            (result.case, result.condition, result.question): result.score
+            for result in studied.results
+            if result.reader == reader
+        }
+        for entry in read_journal(journal_path(studied.folder.responses, reader)):
+            try:
+                response = json.loads(entry.response or "")
+            except ValueError:
+                response = {}
+            for question in QUESTIONS:
+                expected = contract_scorer.scores(
+                    question, response.get(question), supported[entry.key][question], complete[entry.case][question]
+                )
+                found = ours[*entry.key, question]
+                assert {"w": found.w, "g": found.g, "d": found.d, "a": found.a, "u": found.u} == expected
+                checked += 1
+    assert checked == 4 * 64 * 8 * 3
