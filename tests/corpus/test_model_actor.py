@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.provider import Reply, serving
-from trace_prov.corpus.make import CorpusPlan, ModelOptions, make_corpus
+from trace_prov.corpus.make import CorpusPlan, make_corpus
 from trace_prov.derive import derive
 from trace_prov.finding import Finding
+from trace_prov.language_model import ModelOptions
 from trace_prov.load import load_paths
 from trace_prov.model import BasisState, Locator, Run
 

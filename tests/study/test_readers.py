@@ -17,13 +17,14 @@ from click.testing import CliRunner
 from tests.corpus.provider import Provider, Reply, serving
 from trace_prov.cli import main
 from trace_prov.errors import UsageError
+from trace_prov.language_model import ModelOptions
 from trace_prov.study import readers
 from trace_prov.study.folder import StudyFolder
 from trace_prov.study.journal import Event, journal_path, read_journal
 from trace_prov.study.policies import SimulatedReader
 from trace_prov.study.prepare import StudyPlan, prepare
 from trace_prov.study.prompt import INSTRUCTIONS, evidence_in
-from trace_prov.study.readers import ModelOptions, ReaderStoppedError, ask, check_reader, open_questions
+from trace_prov.study.readers import ReaderStoppedError, ask, check_reader, open_questions
 from trace_prov.study.results import results_of
 
 pytest.importorskip("inspect_ai")
@@ -86,6 +87,31 @@ def test_simulated_readers_and_the_mock_model_take_the_same_way(folder: StudyFol
 
 def tokens_of(folder: StudyFolder, case: str, condition: str) -> int:
     return next(q.tokens for q in folder.questions() if (q.case, q.condition) == (case, condition))
+
+
+@pytest.mark.parametrize("model", [MODEL, "anthropic/claude-some"])
+def test_a_question_that_another_study_asked_is_taken_from_the_cache_on_request(
+    model: str, corpus: Path, folder: StudyFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))
+    larger = StudyFolder(tmp_path / "larger")
+    prepare(StudyPlan((corpus,), CONDITIONS, cases=5), larger)
+    with serving(is_perfect) as provider:
+        options = ModelOptions(provider.url if model.startswith("anthropic") else provider.base_url)
+        ask(folder, model, options, cache=True)
+        assert len(provider.requests) == 12
+        ask(larger, model, options, cache=True)
+        assert len(provider.requests) == 15
+        ask(larger, "sim/copy-h", cache=True)
+        ask(larger, "sim/over-abstain", cache=True)
+    entries = [entry for entry in read_journal(journal_path(larger.responses, model)) if entry.closes]
+    assert Counter(entry.cached for entry in entries) == {True: 12, None: 3}
+    first = {entry.key: entry.response for entry in read_journal(journal_path(folder.responses, model)) if entry.closes}
+    assert {entry.key: entry.response for entry in entries if entry.cached} == first
+    simulated = [
+        [r.given for r in results_of(larger) if r.reader == name] for name in ("sim/copy-h", "sim/over-abstain")
+    ]
+    assert simulated[0] != simulated[1]
 
 
 @pytest.mark.parametrize("model", [MODEL, "anthropic/claude-some"])

@@ -14,8 +14,9 @@ from trace_prov.corpus.actors import MODIFIERS, SCRIPTS, ScriptedName
 from trace_prov.corpus.execute import require_agentdojo
 from trace_prov.corpus.existing import take_corpus
 from trace_prov.corpus.inventory import Entry
-from trace_prov.corpus.make import CorpusPlan, ModelOptions, make_corpus
+from trace_prov.corpus.make import CorpusPlan, make_corpus
 from trace_prov.errors import UsageError
+from trace_prov.language_model import ModelOptions
 
 #: What benchmarks use: four scripted actors on all suites, four attacked runs a task, some 1,800 runs.
 BENCHMARK = CorpusPlan(

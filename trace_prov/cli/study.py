@@ -13,10 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from trace_prov.cli.corpus import STUDY as STUDY_CORPUS
 from trace_prov.cli.output import console, printable, shown_table
+from trace_prov.language_model import ModelOptions
 from trace_prov.study.folder import StudyFolder
 from trace_prov.study.policies import POLICIES, PREFIX
 from trace_prov.study.prepare import StudyPlan, prepare
-from trace_prov.study.readers import ModelOptions, ask, check_reader, open_questions
+from trace_prov.study.readers import ask, check_reader, open_questions
 from trace_prov.study.render import texts
 from trace_prov.study.report import write_report
 from trace_prov.study.results import Result, results_of, write_scores
@@ -68,6 +69,7 @@ def study() -> None:
 @click.option("--condition", "conditions", multiple=True, metavar="NAME", help="Default: the eight built-in ones.")
 @click.option("--cases", type=click.IntRange(min=1), help="At most so many cases, chosen by a hash of their ids.")
 @click.option("--model-base-url", metavar="URL", help="Where the models answer, for a compatible endpoint.")
+@click.option("--cache", is_flag=True, help="Take responses from Inspect's cache where another study put them there.")
 @click.option("--retry-failed", is_flag=True, help="Ask again what a provider answered with an error.")
 def run(
     *,
@@ -77,6 +79,7 @@ def run(
     conditions: tuple[str, ...],
     cases: int | None,
     model_base_url: str | None,
+    cache: bool,
     retry_failed: bool,
 ) -> None:
     """Run a study: packages from LOGS, questions to the readers, scores, report.
@@ -103,7 +106,12 @@ def run(
             bar = progress.add_task(printable(reader, 40), total=left)
             try:
                 ask(
-                    folder, reader, options[reader], retry_failed=retry_failed, on_answer=partial(progress.advance, bar)
+                    folder,
+                    reader,
+                    options[reader],
+                    retry_failed=retry_failed,
+                    cache=cache,
+                    on_answer=partial(progress.advance, bar),
                 )
             except KeyboardInterrupt:
                 click.echo(f"interrupted; trace-prov study run --out {out} goes on from here", err=True)

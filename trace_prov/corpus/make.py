@@ -18,17 +18,10 @@ from trace_prov.corpus.execute import BENCHMARK_VERSION, SUITES, Job, Outcome, e
 from trace_prov.corpus.inventory import INVENTORY_NAME, Entry, entry_of, write_inventory
 from trace_prov.corpus.selection import chosen_injections
 from trace_prov.errors import UsageError
+from trace_prov.language_model import AS_SET_UP, ModelOptions
 
 RUNS_FOLDER = "runs"
 CORPUS_NAME = "corpus.json"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """How models are reached, as Inspect takes it; None leaves it to Inspect and the environment."""
-
-    base_url: str | None = None
-    api_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +32,7 @@ class CorpusPlan:
     suites: tuple[str, ...] = ("banking",)
     attacks: int = 1
     tasks: tuple[str, ...] = ()
-    model: ModelOptions = ModelOptions()
+    model: ModelOptions = AS_SET_UP
 
     def jobs(self) -> Iterator[Job]:
         """Every run, A0 first; raises UsageError for a suite or task that does not exist."""
@@ -91,12 +84,12 @@ def _make(job: Job, model: ModelOptions, runs: Path) -> Entry:
     return entry_of(outcome, runs)
 
 
-def actor_named(name: str, model: ModelOptions = ModelOptions()) -> Actor:
+def actor_named(name: str, model: ModelOptions = AS_SET_UP) -> Actor:
     """A scripted actor, or a model when the name has a provider, as in `openai/NAME`."""
     if "/" in name:
         from trace_prov.corpus.model_actor import ModelActor
 
-        return ModelActor.named(name, base_url=model.base_url, api_key=model.api_key)
+        return ModelActor.named(name, model)
     return ScriptedActor(ScriptedName.parse(name))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from trace_prov.corpus.actors import PlannedCall, Scene, Turn
 from trace_prov.corpus.inputs import Inputs
-from trace_prov.errors import UsageError
+from trace_prov.language_model import ModelOptions, model_named, require_inspect
 from trace_prov.model import RecordedInput
 
 MAX_OUTPUT_TOKENS = 2048
@@ -29,14 +29,6 @@ Basis: the ids of the inputs that the call's arguments rest on, in square bracke
 When the task is done, answer the user without calling a tool."""
 
 
-def require_inspect() -> None:
-    """Raises UsageError when the optional package is not there."""
-    try:
-        import inspect_ai.model  # noqa: F401
-    except ImportError as error:
-        raise UsageError(f"a model needs the inspect_ai package: pip install 'trace-prov[study]' ({error})") from None
-
-
 @dataclass(slots=True)
 class ModelActor:
     """One conversation with a model."""
@@ -49,16 +41,13 @@ class ModelActor:
     system_prompt: str = SYSTEM_PROMPT
 
     @classmethod
-    def named(cls, name: str, *, base_url: str | None = None, api_key: str | None = None) -> ModelActor:
+    def named(cls, name: str, options: ModelOptions) -> ModelActor:
         """The model with Inspect's name for it; raises UsageError when Inspect does not know or cannot reach it."""
         require_inspect()
-        from inspect_ai.model import GenerateConfig, get_model
+        from inspect_ai.model import GenerateConfig
 
         config = GenerateConfig(temperature=0.0, max_tokens=MAX_OUTPUT_TOKENS, max_retries=MAX_RETRIES)
-        try:
-            return cls(get_model(name, config=config, base_url=base_url, api_key=api_key, memoize=False))
-        except Exception as error:  # Inspect raises what its providers raise: no package, no key, no such name
-            raise UsageError(f"the model {name} cannot be used: {error}") from None
+        return cls(model_named(name, options, config=config))
 
     def next(self, scene: Scene, inputs: Inputs, step: int) -> Turn:
         self._tell(inputs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,22 @@ MANIFEST_FORMAT = "trace-prov-study 1"
 #: What is written before any reader is asked and never again.
 PREPARED = ("cases.jsonl", "questions.jsonl", "supported.jsonl", "comparator.jsonl", "inventory.jsonl")
 
-#: What of a manifest is read again, with its kind.
-_PINNED: tuple[tuple[str, type], ...] = (
-    ("files_sha256", dict),
-    ("conditions", list),
-    ("cases", int),
-    ("readers", dict),
-)
+
+def _are_texts(value: Any) -> bool:
+    return all(isinstance(item, str) for item in value)
+
+
+#: What of a manifest is read again, and whether a value can be it.
+_PINNED: dict[str, Callable[[Any], bool]] = {
+    "files_sha256": lambda value: isinstance(value, dict) and _are_texts(value.values()),
+    "conditions": lambda value: isinstance(value, list) and _are_texts(value),
+    "cases": lambda value: isinstance(value, int),
+    "readers": lambda value: isinstance(value, dict) and all(map(_is_reader, value.values())),
+}
+
+
+def _is_reader(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("base_url"), str | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +135,13 @@ class StudyFolder:
         found = manifest.get("format") if isinstance(manifest, dict) else type(manifest).__name__
         if found != MANIFEST_FORMAT:
             raise FormatError(str(self.manifest), place="format", expected=MANIFEST_FORMAT, found=str(found))
-        for name, kind in _PINNED:
-            if not isinstance(manifest.get(name), kind):
-                raise FormatError(
-                    str(self.manifest), place=name, expected=f"a {kind.__name__}", found=repr(manifest.get(name)),
-                    hint="restore the manifest, or start the study anew in another folder",
-                )  # fmt: skip
         assert isinstance(manifest, dict)
+        for name, holds in _PINNED.items():
+            if not holds(manifest.get(name)):
+                raise FormatError(
+                    str(self.manifest), place=name, expected="what trace-prov study run writes there",
+                    found=f"{manifest.get(name)!r:.60}", hint="restore it, or start anew in another folder",
+                )  # fmt: skip
         return manifest
 
     def _require_file(self, name: str, pinned: str | None) -> None:

@@ -34,7 +34,8 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of a journal. `response` is the text as given, `error` what a provider said instead."""
+    """A line of a journal. `response` is the text as given, `error` what a provider said instead; `cached` is set
+    where the response was given before, to the same question of another study."""
 
     event: Event
     case: str
@@ -46,6 +47,7 @@ class Entry:
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached: bool | None = None
 
     @property
     def key(self) -> Key:
@@ -107,16 +109,17 @@ def _entry(body: Any) -> Entry:
     if not isinstance(body, dict):
         raise ValueError(type(body).__name__)
     for name in body.keys() | _NEEDED:
-        kind = _KINDS.get(name)
-        if kind is None or not isinstance(body.get(name), kind) or isinstance(body[name], bool):
+        if type(body.get(name)) is not _KINDS.get(name):
             raise ValueError(f"{name}: {body.get(name)!r:.40}")
     return Entry(**(body | {"event": Event(body["event"])}))
 
 
 _NEEDED = frozenset({"event", "case", "condition", "package_sha256"})
-_KINDS: dict[str, type] = dict.fromkeys(_NEEDED | {"response", "error", "stop_reason", "model"}, str) | dict.fromkeys(
-    ("input_tokens", "output_tokens"), int
-)
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(_NEEDED | {"response", "error", "stop_reason", "model"}, str),
+    **dict.fromkeys(("input_tokens", "output_tokens"), int),
+    "cached": bool,
+}
 
 
 class Journal:

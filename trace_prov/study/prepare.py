@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -70,17 +71,19 @@ def prepare(
     """Make the study's folder unless it is there; returns the manifest. `on_case` hears of each case of how many.
 
     A folder that was prepared from other logs or for other conditions is refused with UsageError: answers to
-    different questions never mix.
+    different questions never mix. One in which a package is not as it was prepared is refused with FormatError.
     """
     shown = plan.shown
     if folder.manifest.exists():
         manifest = folder.require()
         _refuse_other_plan(manifest, plan, folder)
+        for question in folder.questions():
+            folder.evidence(question)
         return manifest
     folder.path.mkdir(parents=True, exist_ok=True)
     runs, inventory = _applicable(plan)
     if not runs:
-        raise UsageError("no case: none of the logs has a target; the inventory says why")
+        raise UsageError(_no_case(inventory))
     prompt = count_tokens(INSTRUCTIONS)
     cases, questions, supported, compared = [], [], [], []
     on_case(0, len(runs))
@@ -139,6 +142,13 @@ def _applicable(plan: StudyPlan) -> tuple[list[Run], list[dict[str, Any]]]:
     for case, row in inventory.items():
         row["asked"] = case in chosen
     return [runs[case] for case in chosen], [inventory[case] for case in sorted(inventory)]
+
+
+def _no_case(inventory: Sequence[dict[str, Any]]) -> str:
+    if not inventory:
+        return "no case: there is no log; give files or folders of agent logs"
+    (reason, count), *_ = Counter(str(row["reason"]) for row in inventory).most_common(1)
+    return f"no case: none of the {len(inventory)} logs has a target; {count} of them: {reason}"
 
 
 def choose_cases(cases: Iterable[str], count: int | None) -> list[str]:

@@ -7,11 +7,11 @@ one (`sim/NAME`), which answers through Inspect's mock model by the same way as 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from trace_prov.errors import TraceProvError, UsageError
+from trace_prov.language_model import AS_SET_UP, ModelOptions, model_named, require_inspect
 from trace_prov.study.folder import Question, StudyFolder
 from trace_prov.study.journal import Entry, Event, Journal, journal_path, read_responses
 from trace_prov.study.policies import PREFIX, SimulatedReader
@@ -25,19 +25,15 @@ from trace_prov.study.prompt import (
     response_schema,
 )
 
+#: Inspect's own mock model.
+MOCK = "mockllm/"
+
 #: After so many failures in a row the reader is stopped: a wrong key or name must not use up the questions.
 FAILURES_IN_A_ROW = 5
 
 
 class ReaderStoppedError(TraceProvError):
     """A reader cannot go on; what it answered is kept and the same command goes on from there."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """How a model is reached, as Inspect takes it; None leaves it to Inspect and the environment."""
-
-    base_url: str | None = None
 
 
 def check_reader(name: str) -> None:
@@ -66,12 +62,17 @@ def open_questions(folder: StudyFolder, reader: str, *, retry_failed: bool = Fal
 def ask(
     folder: StudyFolder,
     reader: str,
-    options: ModelOptions = ModelOptions(),
+    options: ModelOptions = AS_SET_UP,
     *,
     retry_failed: bool = False,
+    cache: bool = False,
     on_answer: Callable[[], None] = lambda: None,
 ) -> None:
-    """Ask a reader all questions that it has not answered yet; raises ReaderStoppedError when it cannot go on."""
+    """Ask a reader all questions that it has not answered yet; raises ReaderStoppedError when it cannot go on.
+
+    With `cache` Inspect keeps responses in its own cache and takes those that are there, from any study, instead of
+    asking; the journal notes which were taken.
+    """
     questions = open_questions(folder, reader, retry_failed=retry_failed)
     journal = Journal(journal_path(folder.responses, reader))
     try:
@@ -83,7 +84,9 @@ def ask(
                 journal.add(_entry(question, Event.TOO_LONG, input_tokens=question.tokens))
                 on_answer()
         if fitting:
-            _evaluate(folder, reader, options, fitting, _Keeper(journal, on_answer))
+            # Inspect's cache cannot tell simulated readers apart: to it they are all one mock model.
+            cache = cache and not reader.startswith((PREFIX, MOCK))
+            _evaluate(folder, reader, options, fitting, _Keeper(journal, on_answer), cache=cache)
     finally:
         journal.close()
 
@@ -120,6 +123,7 @@ class _Keeper:
                 model=output.model,
                 input_tokens=None if usage is None else _all_input_tokens(usage),
                 output_tokens=None if usage is None else usage.output_tokens,
+                cached=True if _came_from_cache() else None,
             )
         )
 
@@ -135,19 +139,35 @@ class _Keeper:
         self.on_answer()
 
 
+def _came_from_cache() -> bool:
+    """Whether the response of the sample under way was in Inspect's cache."""
+    from inspect_ai.event import ModelEvent
+    from inspect_ai.log import transcript
+
+    calls = [event for event in transcript().events if isinstance(event, ModelEvent)]
+    return bool(calls) and calls[-1].cache == "read"
+
+
 def _all_input_tokens(usage: Any) -> int:
     """Input tokens with those that a provider read from or wrote to its cache, which it counts apart."""
     return int(usage.input_tokens + (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0))
 
 
 def _evaluate(
-    folder: StudyFolder, reader: str, options: ModelOptions, questions: Sequence[Question], keeper: _Keeper
+    folder: StudyFolder,
+    reader: str,
+    options: ModelOptions,
+    questions: Sequence[Question],
+    keeper: _Keeper,
+    *,
+    cache: bool,
 ) -> None:
     """One Inspect evaluation of the questions that are left; its log is kept for Inspect's viewer."""
-    inspect_ai = _inspect()
-    model = model_named(reader, options)
+    model = reader_model(reader, options)
+    import inspect_ai
+
     logs = inspect_ai.eval(
-        _task(folder, questions, keeper),
+        _task(folder, questions, keeper, cache=cache),
         model=model,
         display="none",
         log_dir=str(folder.inspect_logs),
@@ -170,20 +190,10 @@ def _evaluate(
         raise ReaderStoppedError(f"{reader}: the evaluation ended early: {logs[0].error and logs[0].error.message}")
 
 
-def _inspect() -> Any:
-    try:
-        import inspect_ai
-    except ImportError as error:
-        raise UsageError(
-            f"asking readers needs the inspect_ai package: pip install 'trace-prov[study]' ({error})"
-        ) from None
-    return inspect_ai
-
-
-def _task(folder: StudyFolder, questions: Sequence[Question], keeper: _Keeper) -> Any:
+def _task(folder: StudyFolder, questions: Sequence[Question], keeper: _Keeper, *, cache: bool) -> Any:
     from inspect_ai import Task
     from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig, ResponseSchema
+    from inspect_ai.model import CachePolicy, ChatMessageSystem, ChatMessageUser, GenerateConfig, ResponseSchema
     from inspect_ai.solver import solver
     from inspect_ai.util import JSONSchema
 
@@ -229,28 +239,28 @@ def _task(folder: StudyFolder, questions: Sequence[Question], keeper: _Keeper) -
             max_retries=0,
             max_connections=1,
             response_schema=schema,
+            cache=CachePolicy(expiry=None) if cache else False,
         ),
     )
 
 
-def model_named(reader: str, options: ModelOptions = ModelOptions()) -> Any:
+def reader_model(reader: str, options: ModelOptions = AS_SET_UP) -> Any:
     """The model that Inspect asks; raises UsageError when Inspect does not know or cannot reach it."""
-    _inspect()
-    from inspect_ai.model import get_model
-
     if reader.startswith(PREFIX):
-        simulated = SimulatedReader.parse(reader)
-        return get_model("mockllm/model", custom_outputs=_mock(reader, simulated.answer), memoize=False)
-    if reader.startswith("mockllm/"):
+        return _mock_model("mockllm/model", reader, SimulatedReader.parse(reader).answer)
+    if reader.startswith(MOCK):
         # Inspect's own default text; its mock model would load a vocabulary over the network to count tokens.
-        text = "Default output from mockllm/model"
-        return get_model(reader, custom_outputs=_mock(reader, lambda message: text), memoize=False)
-    try:
-        model = get_model(reader, base_url=options.base_url, memoize=False)
-    except Exception as error:  # Inspect raises what its providers raise: no package, no key, no such name
-        raise UsageError(f"the reader {reader} cannot be used: {error}") from None
+        return _mock_model(reader, reader, lambda message: "Default output from mockllm/model")
+    model = model_named(reader, options)
     _without_client_retries(model.api)
     return model
+
+
+def _mock_model(name: str, reader: str, answer: Callable[[str], str]) -> Any:
+    require_inspect()
+    from inspect_ai.model import get_model
+
+    return get_model(name, custom_outputs=_mock(reader, answer), memoize=False)
 
 
 def _without_client_retries(api: Any) -> None:
