@@ -42,6 +42,16 @@ def test_from_key_to_verdict(folder: Path) -> None:
     assert "Power of this log" in clean.output
 
 
+def test_text_of_a_log_is_shown_as_it_is(folder: Path) -> None:
+    """Neither markup nor an escape sequence in a log's words reaches the terminal as such."""
+    path = folder / "marked.json"
+    body = json.loads(path.read_text())
+    body["runs"][0]["groups"][0]["decision"]["content"] = "[red]pay[/red] \x1b[31m"
+    path.write_text(json.dumps(body))
+    done = run("detect", path, "--keys", folder / "keys.json", "--evidence")
+    assert "[red]pay[/red] \\x1b[31m" in done.output
+
+
 def test_json_verdict_has_inputs_and_no_secret(folder: Path) -> None:
     done = run("detect", folder / "marked.json", "--keys", folder / "keys.json", "--format", "json")
     verdict = json.loads(done.output)["verdicts"][0]

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import orjson
 
-from trace_prov.cli.output import console, printable, say, to_line
+from trace_prov.cli.output import console, printable, say, shown_table, to_line
 from trace_prov.errors import UsageError
 from trace_prov.watermark import attacks as attack_tools
 from trace_prov.watermark import calibrate as calibration
@@ -100,6 +100,10 @@ def _json_file(path: Path) -> Any:
         return orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
         raise KeyFileError(str(path), expected="JSON", found=str(error)) from error
+
+
+def _show(table: report.Table) -> None:
+    console().print(shown_table(table.headings, table.rows))
 
 
 def _emit(value: Any, out: Path | None) -> None:
@@ -266,15 +270,14 @@ def _print_verdicts(verdicts: Sequence[Verdict], form: str, *, evidence: bool, d
             for value in values:
                 click.echo(to_line(value))
         return
-    screen = console()
     for verdict in verdicts:
         for line in report.verdict_lines(verdict):
             click.echo(printable(line))
-        screen.print(report.channel_table(verdict))
+        _show(report.channel_table(verdict))
         if verdict.findings:
-            screen.print(report.findings_table(verdict))
+            _show(report.findings_table(verdict))
         if evidence:
-            screen.print(report.evidence_table(verdict, disclose=disclose))
+            _show(report.evidence_table(verdict, disclose=disclose))
 
 
 @commands.command()
@@ -401,11 +404,10 @@ def calibrate(
         ]
         _emit({"scheme_digest": scheme_.digest, "many_keys": rows, "fixed_key": fixed_rows}, None)
         return
-    screen = console()
     click.echo(f"Scheme {scheme_.digest}; {len(runs)} run(s), {count} random keys")
-    screen.print(report.level_table(levels))
+    _show(report.level_table(levels))
     click.echo(f"One fixed key, {pools} random pools, {fixed_keys} keys one after another")
-    screen.print(report.fixed_key_report(fixed))
+    _show(report.fixed_key_report(fixed))
 
 
 @commands.command()

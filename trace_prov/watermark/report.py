@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-
-from rich.table import Table
+from dataclasses import dataclass
 
 from trace_prov.watermark.calibrate import FixedKeyRow, LevelRow
 from trace_prov.watermark.power import Plan
 from trace_prov.watermark.verdict import NOTHING, ChannelResult, Verdict, shown_p
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of plain texts; what shows it escapes what came out of a log."""
+
+    headings: tuple[str, ...]
+    rows: list[tuple[str, ...]]
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
@@ -56,15 +63,15 @@ def _power(verdict: Verdict) -> str:
 
 def channel_table(verdict: Verdict) -> Table:
     """Both channels side by side."""
-    table = Table("channel", "seen", "scored", "statistic", "under H0", "z", "p", "test", "skipped")
+    table = Table(("channel", "seen", "scored", "statistic", "under H0", "z", "p", "test", "skipped"), [])
     for channel in (verdict.selection, verdict.tally):
-        table.add_row(*_channel(channel))
+        table.rows.append(_channel(channel))
     return table
 
 
-def _channel(channel: ChannelResult) -> list[str]:
+def _channel(channel: ChannelResult) -> tuple[str, ...]:
     skipped = "; ".join(f"{reason} {count}" for reason, count in channel.skipped.items()) or "none"
-    return [
+    return (
         channel.name,
         str(channel.seen),
         str(channel.scored),
@@ -74,48 +81,48 @@ def _channel(channel: ChannelResult) -> list[str]:
         shown_p(channel.log_p),
         channel.test,
         skipped,
-    ]
+    )
 
 
 def evidence_table(verdict: Verdict, *, disclose: bool) -> Table:
     """One row a decision; scores only when disclosed."""
-    table = Table("run", "group", "action", "selection", "tally")
+    table = Table(("run", "group", "action", "selection", "tally"), [])
     for row in verdict.evidence:
         if row.skipped is not None:
             selection = f"skipped: {row.skipped}"
         else:
             selection = f"score {row.score:.3f}" if disclose else "scored"
         tally = f"skipped: {row.tally_skipped}" if row.match is None else "agrees" if row.match else "disagrees"
-        table.add_row(row.run, str(row.group), row.action[:60], selection, tally)
+        table.rows.append((row.run, str(row.group), row.action[:60], selection, tally))
     return table
 
 
 def findings_table(verdict: Verdict) -> Table:
     """Consistency checks that failed."""
-    table = Table("check", "run", "place", "what", "how sure")
+    table = Table(("check", "run", "place", "what", "how sure"), [])
     for finding in verdict.findings:
-        table.add_row(finding.check, finding.run, finding.place, finding.what, finding.sure)
+        table.rows.append((finding.check, finding.run, finding.place, finding.what, finding.sure))
     return table
 
 
 def level_table(rows: Sequence[LevelRow]) -> Table:
     """False-positive rates over many keys."""
-    table = Table("test", "nominal", "observed", "95 % interval", "hits", "keys")
+    table = Table(("test", "nominal", "observed", "95 % interval", "hits", "keys"), [])
     for row in rows:
         low, high = row.interval
-        table.add_row(
-            row.test, f"{row.level:g}", f"{row.rate:.4f}", f"{low:.4f} to {high:.4f}", str(row.hits), str(row.count)
+        table.rows.append(
+            (row.test, f"{row.level:g}", f"{row.rate:.4f}", f"{low:.4f} to {high:.4f}", str(row.hits), str(row.count))
         )
     return table
 
 
 def fixed_key_report(rows: Iterable[FixedKeyRow]) -> Table:
     """False-positive rates of pools under one fixed key."""
-    table = Table("channel", "rule", "pooled runs", "nominal", "mean over keys", "worst key", "SD of z")
+    table = Table(("channel", "rule", "pooled runs", "nominal", "mean over keys", "worst key", "SD of z"), [])
     for row in rows:
         spread = "" if math.isnan(row.deviation) else f"{row.deviation:.2f}"
-        table.add_row(
-            row.channel, row.rule, str(row.size), f"{row.level:g}", f"{row.rate:.3f}", f"{row.worst:.3f}", spread
+        table.rows.append(
+            (row.channel, row.rule, str(row.size), f"{row.level:g}", f"{row.rate:.3f}", f"{row.worst:.3f}", spread)
         )
     return table
 
