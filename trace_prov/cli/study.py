@@ -89,10 +89,11 @@ def run(
     it leaves out is taken from the study in the folder.
     """
     folder = StudyFolder(out)
-    known = tuple(folder.require()["readers"]) if folder.manifest.exists() else ()
-    readers = tuple(dict.fromkeys(readers)) or known or OFFLINE_READERS
+    noted = folder.require()["readers"] if folder.manifest.exists() else {}
+    readers = tuple(dict.fromkeys(readers)) or tuple(noted) or OFFLINE_READERS
+    options = {reader: _options(noted.get(reader), model_base_url) for reader in readers}
     for reader in readers:
-        check_reader(reader)
+        check_reader(reader, options[reader])
     with _progress() as progress:
         if not logs and not folder.manifest.exists():
             logs = (_made_corpus(out, progress),)
@@ -100,10 +101,13 @@ def run(
         plan = StudyPlan(logs, conditions, cases)
         manifest = prepare(plan, folder, on_case=lambda done, total: progress.update(bar, completed=done, total=total))
         progress.update(bar, completed=manifest["cases"], total=manifest["cases"])
-        options = {reader: _pinned(folder, reader, model_base_url) for reader in readers}
+        open_before = {reader: len(open_questions(folder, reader, retry_failed=retry_failed)) for reader in readers}
+        manifest["readers"] |= {
+            reader: {"base_url": _without_credentials(given.base_url)} for reader, given in options.items()
+        }
+        folder.write_manifest(manifest)
         for reader in readers:
-            left = len(open_questions(folder, reader, retry_failed=retry_failed))
-            bar = progress.add_task(printable(reader, 40), total=left)
+            bar = progress.add_task(printable(reader, 40), total=open_before[reader])
             try:
                 ask(
                     folder,
@@ -132,17 +136,13 @@ def _made_corpus(out: Path, progress: Progress) -> Path:
     return out / "corpus" / RUNS_FOLDER
 
 
-def _pinned(folder: StudyFolder, reader: str, base_url: str | None) -> ModelOptions:
-    """How the reader is reached, noted in the manifest; an address is kept without credentials that it may hold."""
-    manifest = folder.require()
-    noted = manifest["readers"].setdefault(reader, {"base_url": None})
-    if base_url is not None:
-        noted["base_url"] = _without_credentials(base_url)
-    folder.write_manifest(manifest)
-    return ModelOptions(base_url or noted["base_url"])
+def _options(noted: dict[str, str | None] | None, base_url: str | None) -> ModelOptions:
+    """How a reader is reached: as given now, else as noted when the study began."""
+    return ModelOptions(base_url or (noted or {}).get("base_url"))
 
 
 def _without_credentials(url: str | None) -> str | None:
+    """An address as the manifest keeps it: without a key or a password that it may hold."""
     if url is None:
         return None
     parts = urlsplit(url)

@@ -36,15 +36,14 @@ class ReaderStoppedError(TraceProvError):
     """A reader cannot go on; what it answered is kept and the same command goes on from there."""
 
 
-def check_reader(name: str) -> None:
-    """Raises UsageError for a name that can be no reader, before anything is made."""
-    if name.startswith(PREFIX):
-        SimulatedReader.parse(name)
-    elif "/" not in name:
+def check_reader(name: str, options: ModelOptions = AS_SET_UP) -> None:
+    """Raises UsageError for a reader that cannot be asked (no such name, no key), before anything is made."""
+    if not name.startswith(PREFIX) and "/" not in name:
         raise UsageError(
             f"no reader {name!r}; a model is named as Inspect does, such as openai/NAME, or {PREFIX}perfect"
         )
     journal_path(Path(), name)
+    reader_model(name, options)
 
 
 def open_questions(folder: StudyFolder, reader: str, *, retry_failed: bool = False) -> list[Question]:
