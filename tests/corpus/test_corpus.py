@@ -325,10 +325,14 @@ def test_incomplete_runs_are_no_cases(tmp_path: Path) -> None:
         "stopped.json": {"suite_name": "banking", "messages": [{"role": "user", "content": "x"}]},
         "failed.json": {"suite_name": "banking", "messages": [{"role": "user"}], "error": "no", "utility": False},
     }
+    whole = json.dumps({"suite_name": "banking", "messages": [{"role": "user", "content": "x"}], "utility": True})
     for number, document in enumerate(documents.values()):
         path = tmp_path / "in" / "actor" / "banking" / f"user_task_{number}" / "none" / "none.json"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(document))
+        attacked = path.parents[1] / "attack" / "injection_task_1.json"
+        attacked.parent.mkdir()
+        attacked.write_text(whole)
     entries = take_corpus(tmp_path / "in", tmp_path / "out")
     assert [entry.completed for entry in entries] == [False] * 3
     assert {entry.reason for entry in entries} == {
@@ -336,3 +340,10 @@ def test_incomplete_runs_are_no_cases(tmp_path: Path) -> None:
         "the run was stopped",
         "the run ended with an error: no",
     }
+    # As many attacked runs as completed clean ones: once a clean run is completed, its task has one.
+    (tmp_path / "in" / "actor" / "banking" / "user_task_1" / "none" / "none.json").write_text(whole)
+    entries = take_corpus(tmp_path / "in", tmp_path / "again")
+    assert [(entry.user_task, entry.variant) for entry in entries if entry.completed] == [
+        ("user_task_1", "A0"),
+        ("user_task_1", "A1"),
+    ]

@@ -70,9 +70,10 @@ def test_a_run_that_the_provider_refuses_is_kept_as_not_completed(
 
     with serving(refuses) as provider:
         model = ModelOptions(provider.base_url)
-        plan = CorpusPlan(("openai-api/local/m",), attacks=0, tasks=("user_task_0", "user_task_1"), model=model)
+        # An attacked run is made only beside a completed clean one, so none of the two that are planned.
+        plan = CorpusPlan(("openai-api/local/m",), attacks=1, tasks=("user_task_0", "user_task_1"), model=model)
         entries = make_corpus(plan, tmp_path)
-    assert [entry.completed for entry in entries] == [False, False]
+    assert [(entry.variant, entry.completed) for entry in entries] == [("A0", False), ("A0", False)]
     assert all(entry.reason for entry in entries)
     assert not list(tmp_path.rglob("*.native.json"))
     assert [item for item in load_paths([tmp_path / "runs"]) if isinstance(item, Run)] == []

@@ -37,6 +37,11 @@ class Job:
     attack: str = ATTACK_NAME
 
     @property
+    def task(self) -> str:
+        """The unit of the task-equal statistics (CONTRACT §8)."""
+        return f"{self.suite}/{self.user_task}"
+
+    @property
     def case(self) -> str:
         """The path of the log below the runs folder, without `.json`."""
         attack = "none" if self.injection_task is None else self.attack

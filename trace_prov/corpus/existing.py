@@ -1,8 +1,8 @@
 """An inventory from AgentDojo runs that exist already, chosen as for runs that are made (needs no agentdojo package).
 
 The folder that holds the pipelines' folders is given; the path of a log says what it is, since some pipelines write
-another name inside. All clean runs of the actors are taken and, for each of their tasks, the attacked runs whose pairs
-have the smallest hashes; of several attacks on a pair the first by name.
+another name inside. All clean runs of the actors are taken and, for each task of which that run was completed, the
+attacked runs whose pairs have the smallest hashes; of several attacks on a pair the first by name.
 """
 
 from __future__ import annotations
@@ -63,8 +63,10 @@ def chosen_runs(
             attacked.setdefault(task, {}).setdefault(run.injection_task, run)
     chosen = []
     for (pipeline, suite, user_task), run in clean.items():
-        pairs = attacked.get((pipeline, suite, user_task), {})
         chosen.append(run)
+        if why_incomplete(run.path) is not None:
+            continue  # as many attacked runs as clean ones that were completed
+        pairs = attacked.get((pipeline, suite, user_task), {})
         chosen += [pairs[name] for name in chosen_injections(pipeline, user_task, pairs, attacks)]
     return chosen
 
@@ -92,7 +94,7 @@ def take_corpus(
         sidecar = run.path.with_name(run.path.stem + SIDECAR_ENDING)
         if sidecar.exists():
             shutil.copyfile(sidecar, target.with_name(target.stem + SIDECAR_ENDING))
-        reason = _why_incomplete(run.path)
+        reason = why_incomplete(run.path)
         entry = entry_of(Outcome(run.job, reason is None, reason), out / RUNS_FOLDER)
         on_run(entry)
         entries.append(entry)
@@ -100,7 +102,7 @@ def take_corpus(
     return entries
 
 
-def _why_incomplete(path: Path) -> str | None:
+def why_incomplete(path: Path) -> str | None:
     """Why a run does not count as completed; None when it does."""
     try:
         document = json.loads(path.read_bytes())

@@ -61,8 +61,15 @@ def make_corpus(
     jobs = list(plan.jobs())
     runs = out / RUNS_FOLDER
     runs.mkdir(parents=True, exist_ok=True)
-    entries = []
-    for entry in _entries(jobs, plan, runs, processes):
+    entries: list[Entry] = []
+    clean = [job for job in jobs if job.injection_task is None]
+    for entry in _entries(clean, plan, runs, processes):
+        on_run(entry)
+        entries.append(entry)
+    # As many attacked runs as clean ones that were completed: a task that the actor cannot do has none.
+    done = {(entry.actor, entry.task) for entry in entries if entry.completed}
+    attacked = [job for job in jobs if job.injection_task is not None and (job.actor, job.task) in done]
+    for entry in _entries(attacked, plan, runs, processes):
         on_run(entry)
         entries.append(entry)
     write_inventory(out / INVENTORY_NAME, entries)

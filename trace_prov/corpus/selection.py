@@ -1,4 +1,4 @@
-"""Which runs an inventory holds: every A0 run and, for each task, the A1 pairs that a hash chooses (issue: the paper).
+"""Which runs an inventory holds: every A0 run and, for each that was completed, the A1 pairs that a hash chooses.
 
 The paper chose as many attacked runs as there were completed clean ones by a hash of the pair id. Here the pair id is
 `pipeline|user task|injection task` and the pairs of a task are taken in the order of their SHA-256, so that a larger
