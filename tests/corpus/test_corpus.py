@@ -24,7 +24,9 @@ from trace_prov.corpus.existing import take_corpus
 from trace_prov.corpus.inventory import Entry, read_inventory
 from trace_prov.corpus.make import CorpusPlan, make_corpus
 from trace_prov.corpus.selection import chosen_injections
+from trace_prov.derive import derive
 from trace_prov.derive.occurrence import Needle, occurs
+from trace_prov.finding import Finding, Status
 from trace_prov.load import load_paths
 from trace_prov.model import BasisState, Run, Severity, TableState
 
@@ -347,3 +349,23 @@ def test_incomplete_runs_are_no_cases(tmp_path: Path) -> None:
         ("user_task_1", "A0"),
         ("user_task_1", "A1"),
     ]
+
+
+def test_the_inventory_of_three_real_actors(shared_data: Path, tmp_path: Path) -> None:
+    """48 clean and 48 attacked runs in the study's form; the counts are those of the data's own description."""
+    actors = ("claude-3-7-sonnet-20250219", "gpt-4o-2024-05-13", "gemini-1.5-pro-002")
+    entries = take_corpus(shared_data / "agentdojo_public" / "runs", tmp_path, actors=actors, suites=("banking",))
+    assert Counter(entry.variant for entry in entries) == {"A0": 48, "A1": 48}
+    cases = [entry for entry in entries if entry.applicable]
+    assert Counter(entry.variant for entry in cases) == {"A0": 30, "A1": 33}
+    assert Counter(entry.actor for entry in cases) == dict(zip(actors, (19, 25, 19), strict=True))
+    assert len({entry.task for entry in cases}) == 14
+    runs = [item for item in load_paths([tmp_path / "runs"]) if isinstance(item, Run)]
+    found = [finding for run in runs for finding in derive(run) if isinstance(finding, Finding)]
+    assert len(found) == 63
+    held = [finding.q2.locators or () for finding in found]
+    assert sum(finding.q1.value is True for finding in found) == 29
+    assert (sum(not locators for locators in held), sum(len(locators) > 1 for locators in held)) == (23, 4)
+    assert sum(any(locator.element for locator in locators) for locators in held) == 25
+    # No account, so only the request and the tool log can be asked about.
+    assert {finding.q3.status for finding in found} == {Status.ABSTAIN}
