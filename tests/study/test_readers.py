@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from trace_prov.study.policies import SimulatedReader
 from trace_prov.study.prepare import StudyPlan, prepare
 from trace_prov.study.prompt import INSTRUCTIONS, evidence_in
 from trace_prov.study.readers import ReaderStoppedError, ask, check_reader, open_questions
-from trace_prov.study.results import results_of
+from trace_prov.study.results import results_of, write_scores
 
 pytest.importorskip("inspect_ai")
 
@@ -232,6 +233,73 @@ def test_a_stopped_study_goes_on_without_asking_twice(
     assert [entry.key for entry in read_journal(path) if entry.closes][:6] == answered
     assert all(result.score.g for result in results_of(folder) if result.reader == MODEL)
     assert (out / "report" / "index.html").exists()
+
+
+def lines_of(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def test_the_whole_command_is_killed_at_every_stage_and_ends_as_if_it_had_not_been(
+    corpus: Path, tmp_path: Path
+) -> None:
+    """Killed while it makes runs, while it makes packages, while readers answer; then the same command ends."""
+    pytest.importorskip("bpe_openai")
+    out, simulated = tmp_path / "study", ("sim/copy-h", "sim/over-abstain:0.5")
+    plan = StudyPlan((corpus,), ("C00", "C10"), cases=20)
+    arguments = ["study", "run", "--out", str(out), "--cases", "20", "--condition", "C00", "--condition", "C10"]
+    arguments += [part for name in simulated for part in ("--reader", name)]
+    journal = journal_path(StudyFolder(out).responses, simulated[1])
+    stages: tuple[Callable[[], bool], ...] = (
+        lambda: len(list((out / "corpus").rglob("*.native.json"))) >= 9,
+        lambda: len(list(out.glob("packages/*/*/*/*/*/*/data/evidence.json"))) >= 5,
+        lambda: lines_of(journal) >= 9,
+    )
+    for reached in stages:
+        process = subprocess.Popen([sys.executable, "-m", "trace_prov", *arguments], stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 180
+        while not reached():
+            assert process.poll() is None, "it ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.kill()
+        assert process.wait(60) == -signal.SIGKILL
+    before = [entry for entry in read_journal(journal) if entry.closes]
+    assert 0 < len(before) < 40
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+
+    undisturbed = StudyFolder(tmp_path / "undisturbed")
+    prepare(plan, undisturbed)
+    for reader in simulated:
+        ask(undisturbed, reader)
+        ours, theirs = (
+            [entry for entry in read_journal(journal_path(each.responses, reader)) if entry.closes]
+            for each in (StudyFolder(out), undisturbed)
+        )
+        assert ours == theirs  # each question once, in the pinned order
+    write_scores(undisturbed, results_of(undisturbed))
+    for name in ("scores.jsonl", "questions.jsonl", "supported.jsonl", "comparator.jsonl", "inventory.jsonl"):
+        assert (out / name).read_bytes() == (undisturbed.path / name).read_bytes()
+
+
+def test_a_study_that_is_run_twice_gives_the_same_bytes(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but Inspect's own logs, which hold times."""
+    pytest.importorskip("bpe_openai")
+    files = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        arguments = ["study", "run", str(corpus), "--out", "study", "--cases", "5", "--reader", "sim/guess-order"]
+        result = CliRunner().invoke(main, [*arguments, "--reader", "sim/drop-locator:0.5"])
+        assert result.exit_code == 0, result.output
+        found = {
+            path.relative_to(tmp_path / name): path.read_bytes() for path in Path.cwd().rglob("*") if path.is_file()
+        }
+        files.append({path: data for path, data in found.items() if path.suffix != ".eval"})
+    assert files[0] == files[1]
+    assert len(files[0]) > 5 * 8 * 4
 
 
 @pytest.mark.slow

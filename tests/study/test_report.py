@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shutil
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -98,6 +99,40 @@ def test_names_that_mean_harm_stay_text() -> None:
     assert "\\input{z}" not in latex
     assert "\x1b" not in latex + markdown
     assert list(csv.reader(io.StringIO(to_csv(table))))[1] == [HOSTILE, "1"]
+
+
+DOCUMENT = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{booktabs,longtable,graphicx}
+\begin{document}
+\input{tables}
+\end{document}
+"""
+
+
+def test_latex_tables_compile_whatever_the_names_are(studied: Studied, tmp_path: Path) -> None:
+    """A whole report's tables, long ones among them, and names of every kind of character."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    results = Results(studied.results, tuple(BUILT_IN))
+    inventory = list(read_lines(studied.folder.path / "inventory.jsonl"))
+    letters = "".join(map(chr, range(0x20, 0x250)))
+    names = [
+        HOSTILE,
+        "[1] begins with a bracket",
+        "中文 é — ’ 😀 \ud800",
+        *(letters[k : k + 16] for k in range(0, len(letters), 16)),
+    ]
+    rows = tuple((name, k, None if k % 2 else k / 7) for k, name in enumerate(names))
+    hostile = [Table(f"t{count}", HOSTILE, HOSTILE, ("reader", HOSTILE, "change"), rows * count) for count in (1, 3)]
+    (tmp_path / "tables.tex").write_text(to_latex([*all_tables(results, inventory, published()), *hostile]))
+    (tmp_path / "document.tex").write_text(DOCUMENT)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "document"]
+    for _ in range(2):  # references settle in the second run
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+    assert "multiply defined" not in done.stdout
+    assert (tmp_path / "document.pdf").stat().st_size > 50_000
 
 
 def test_changes_have_their_sign() -> None:
