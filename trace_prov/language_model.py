@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from trace_prov.errors import UsageError
 
@@ -15,6 +16,27 @@ class ModelOptions:
 
     base_url: str | None = None
     api_key: str | None = None
+
+
+def endpoint(url: str | None) -> str | None:
+    """An address as given; raises UsageError for one that is none, or that holds a password or key.
+
+    Addresses are noted in manifests and in Inspect's logs; what is secret belongs into the environment.
+    """
+    if url is None:
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise UsageError(f"no address of a model: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"no address of a model: {url!r}; it is like http://localhost:8000/v1")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise UsageError(
+            "the address of a model must hold no user, password, query or fragment, for it is written into logs; "
+            "put a key into the environment as Inspect reads it, such as OPENAI_API_KEY"
+        )
+    return url
 
 
 #: Models where Inspect and the environment say that they are.

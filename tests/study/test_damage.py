@@ -213,12 +213,17 @@ def test_files_of_answers_that_fit_no_package(
         (["--condition", "C99"], "no condition 'C99'"),
         (["--reader", "nowhere/model"], "nowhere"),
         (["--cases", "0"], "0"),
+        (["--model-base-url", "http://me:secret@localhost/v1"], "must hold no user"),
+        (["--model-base-url", "http://localhost/v1?key=secret"], "must hold no user"),
+        (["--model-base-url", "localhost:80"], "no address of a model"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(arguments: list[str], said: str, corpus: Path, tmp_path: Path) -> None:
     one = next(corpus.rglob("none.json"))
     code, output = called("run", one, "--out", tmp_path / "study", *arguments)
     assert (code, said in output) == (2, True), output
+    assert "secret" not in output
+    assert not (tmp_path / "study").exists()
 
 
 def test_a_study_without_a_case_says_why(tmp_path: Path) -> None:

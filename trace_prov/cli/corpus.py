@@ -16,7 +16,7 @@ from trace_prov.corpus.existing import take_corpus
 from trace_prov.corpus.inventory import Entry
 from trace_prov.corpus.make import CorpusPlan, make_corpus
 from trace_prov.errors import UsageError
-from trace_prov.language_model import ModelOptions
+from trace_prov.language_model import ModelOptions, endpoint
 
 #: What benchmarks use: four scripted actors on all suites, four attacked runs a task, some 1,800 runs.
 BENCHMARK = CorpusPlan(
@@ -91,7 +91,7 @@ def corpus(
         suites=suites or given.suites,
         attacks=wanted,
         tasks=tasks,
-        model=ModelOptions(model_base_url),
+        model=ModelOptions(endpoint(model_base_url)),
     )
     require_agentdojo()
     console = Console(stderr=True)

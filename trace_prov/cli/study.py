@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 import click
 from rich.console import Console
@@ -13,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from trace_prov.cli.corpus import STUDY as STUDY_CORPUS
 from trace_prov.cli.output import console, printable, shown_table
-from trace_prov.language_model import ModelOptions
+from trace_prov.language_model import ModelOptions, endpoint
 from trace_prov.study.folder import StudyFolder
 from trace_prov.study.policies import POLICIES, PREFIX
 from trace_prov.study.prepare import StudyPlan, prepare
@@ -91,9 +90,12 @@ def run(
     folder = StudyFolder(out)
     noted = folder.require()["readers"] if folder.manifest.exists() else {}
     readers = tuple(dict.fromkeys(readers)) or tuple(noted) or OFFLINE_READERS
+    model_base_url = endpoint(model_base_url)
     options = {reader: _options(noted.get(reader), model_base_url) for reader in readers}
     for reader in readers:
         check_reader(reader, options[reader])
+        if model_base_url is None and options[reader].base_url:
+            click.echo(printable(f"{reader} is asked at {options[reader].base_url}, as the manifest says"), err=True)
     with _progress() as progress:
         if not logs and not folder.manifest.exists():
             logs = (_made_corpus(out, progress),)
@@ -102,9 +104,7 @@ def run(
         manifest = prepare(plan, folder, on_case=lambda done, total: progress.update(bar, completed=done, total=total))
         progress.update(bar, completed=manifest["cases"], total=manifest["cases"])
         open_before = {reader: len(open_questions(folder, reader, retry_failed=retry_failed)) for reader in readers}
-        manifest["readers"] |= {
-            reader: {"base_url": _without_credentials(given.base_url)} for reader, given in options.items()
-        }
+        manifest["readers"] |= {reader: {"base_url": given.base_url} for reader, given in options.items()}
         folder.write_manifest(manifest)
         for reader in readers:
             bar = progress.add_task(printable(reader, 40), total=open_before[reader])
@@ -139,14 +139,6 @@ def _made_corpus(out: Path, progress: Progress) -> Path:
 def _options(noted: dict[str, str | None] | None, base_url: str | None) -> ModelOptions:
     """How a reader is reached: as given now, else as noted when the study began."""
     return ModelOptions(base_url or (noted or {}).get("base_url"))
-
-
-def _without_credentials(url: str | None) -> str | None:
-    """An address as the manifest keeps it: without a key or a password that it may hold."""
-    if url is None:
-        return None
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def _progress() -> Progress:
