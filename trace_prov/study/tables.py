@@ -26,6 +26,10 @@ CONTRASTS = (
 )
 
 
+#: Study I asks about native input, not about tables.
+STUDY_I = ("R00", "R10", "R01", "R11")
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table with a stable id; `note` says what is counted."""
@@ -119,7 +123,7 @@ def strata_table(results: Results) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for reader in results.readers:
         for condition in results.conditions:
-            if not condition.startswith("C"):
+            if condition in STUDY_I:
                 continue
             for stratum in (NEEDS_TABLE, NEEDS_NO_TABLE):
                 part = [result for result in results.of(reader, condition, "q3") if result.stratum == stratum]
