@@ -77,7 +77,7 @@ def distortion() -> Rows:
     keys = key_of(SEED, 0, STANDARD)
     ours = [_chi_square(_raced(keys.k1, d, n), d) for n, d in enumerate(distributions)]
     yield "TRACE selection", f"{stats.kstest(ours, 'uniform').pvalue:.3f}", f"{min(ours):.4f}", "KS .60, smallest .013"
-    tilted = baselines.RedGreen(keys.k1, baselines.Nonce(STANDARD, False))
+    tilted = baselines.RedGreen(keys.k1, baselines.Nonce(STANDARD))
     theirs = [_chi_square(_sampled(tilted, d, n, rng), d) for n, d in enumerate(distributions[:20])]
     yield "red-green, 20 distributions", f"{stats.kstest(theirs, 'uniform').pvalue:.1e}", f"{min(theirs):.1e}", "7e-10"
 
@@ -239,7 +239,7 @@ def schemes() -> Rows:
 def variation() -> Rows:
     """Table 4.4, last column: total variation of one step, 20 candidates, H 1.8."""
     yield "scheme", "ours", "reference", "verdict"
-    rng, nonce = np.random.default_rng(SEED), baselines.Nonce(STANDARD, False)
+    rng, nonce = np.random.default_rng(SEED), baselines.Nonce(STANDARD)
     actions = [f"a{i}" for i in range(20)]
     for scheme in (baselines.RedGreen(b"k", nonce), baselines.AgentGuide(b"k", nonce)):
         p = [softmax(rng.normal(size=20) / 0.5) for _ in range(2000)]
@@ -340,7 +340,7 @@ def main() -> None:
     """Run the named benchmarks (default: all) and write one Markdown file each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(BENCHMARKS)}")
-    parser.add_argument("--out", type=Path, default=Path("watermark-reference"))
+    parser.add_argument("--out", type=Path, default=Path("build/watermark-reference"))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for name in options.names or BENCHMARKS:

@@ -9,15 +9,16 @@ import pytest
 from scipy import stats
 
 from tests.watermark.helpers import KEYS, SCHEME, key, unmarked
-from trace_prov.watermark import baselines
+from trace_prov.watermark import attacks, baselines
 from trace_prov.watermark.baselines import AgentGuide, AmF, Baseline, Nonce, RedGreen, fair, published, total_variation
+from trace_prov.watermark.experiment.grids import rename_actions
 from trace_prov.watermark.methods import BaselineMethod
 from trace_prov.watermark.power import softmax
 from trace_prov.watermark.prf import digest
 from trace_prov.watermark.trajectory import Group, Run, command_record
 from trace_prov.watermark.worlds import World, played
 
-NONCE = Nonce(SCHEME, False)
+NONCE = Nonce(SCHEME)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +74,15 @@ def test_anyone_can_read_the_published_am_f() -> None:
     assert baselines.binomial_test(stranger, _played(own, 10)).z > 10
 
 
+def test_new_names_for_all_actions_end_the_published_am_f_and_not_one_keyed_by_rounds_alone() -> None:
+    """Its decoder reads ranks, which have no names; its key is the hash of the previous action, which has one."""
+    for scheme, low, high in ((published(SCHEME, KEYS.k1)[2], -4, 4), (AmF(KEYS.k1, Nonce(SCHEME, "round")), 10, 99)):
+        renamed = attacks.apply(_played(scheme, 10), [("renamed", rename_actions)], 1).runs
+        assert low < baselines.binomial_test(scheme, renamed).z < high
+
+
 def test_one_deletion_shifts_every_later_round() -> None:
-    rounds, contexts = AmF(KEYS.k1, Nonce(SCHEME, True)), AmF(KEYS.k1, NONCE)
+    rounds, contexts = AmF(KEYS.k1, Nonce(SCHEME, "round")), AmF(KEYS.k1, NONCE)
     cut = []
     for scheme in (rounds, contexts):
         runs = [Run(run.id, run.salt, run.task, run.groups[1:]) for run in _played(scheme, 10)]

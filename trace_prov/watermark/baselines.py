@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,15 +30,21 @@ NO_SECRET = b"no secret"
 
 @dataclass(frozen=True, slots=True)
 class Nonce:
-    """How a baseline keys a decision: by our context, or by the round number (then one deletion shifts the rest)."""
+    """How a baseline keys a decision: by our context, by the round number, or by round and previous action.
+
+    With a round number one deletion shifts the rest. AgentMark's sampler takes both: its key is the hash of the last
+    entry of the history, its nonce the round number (`generate_contextual_key` in its source).
+    """
 
     scheme: Scheme
-    by_round: bool
+    keyed: Literal["context", "round", "round and action"] = "context"
 
     def at(self, salt: str | None, task: str | None, groups: Sequence[Group], index: int) -> bytes:
         """Return the nonce of decision `index`, whose predecessors are `groups`."""
-        if self.by_round:
+        if self.keyed == "round":
             return digest("round", salt, index)
+        if self.keyed == "round and action":
+            return digest("round and action", groups[-1].decision.action if groups else None, index)
         return selection_context(self.scheme, salt, task, groups[-max(1, self.scheme.window) :])
 
 
@@ -223,18 +229,18 @@ class AmF:
 def published(scheme: Scheme, key: bytes) -> list[Baseline]:
     """The baselines as published: no deduplication, round numbers, and AM-F without a secret."""
     return [
-        RedGreen(key, Nonce(scheme, False), dedupe=False, name="red-green (published)"),
-        AgentGuide(key, Nonce(scheme, True), dedupe=False, name="agent-guide (published: round)"),
-        AmF(NO_SECRET, Nonce(scheme, True), dedupe=False, name="am-f (published: round, no secret)"),
+        RedGreen(key, Nonce(scheme), dedupe=False, name="red-green (published)"),
+        AgentGuide(key, Nonce(scheme, "round"), dedupe=False, name="agent-guide (published: round)"),
+        AmF(NO_SECRET, Nonce(scheme, "round and action"), dedupe=False, name="am-f (published: round, no secret)"),
     ]
 
 
 def fair(scheme: Scheme, key: bytes) -> list[Baseline]:
     """The fair variants: secret key, our context, the same masking and deduplication."""
     return [
-        RedGreen(key, Nonce(scheme, False), name="red-green (fair)"),
-        AgentGuide(key, Nonce(scheme, False), name="agent-guide (fair)"),
-        AmF(key, Nonce(scheme, False), name="am-f (fair)"),
+        RedGreen(key, Nonce(scheme), name="red-green (fair)"),
+        AgentGuide(key, Nonce(scheme), name="agent-guide (fair)"),
+        AmF(key, Nonce(scheme), name="am-f (fair)"),
     ]
 
 
