@@ -72,7 +72,10 @@ def read_case(path: Path) -> CaseFile:
         raise SourceError(str(path), place=place, expected="UTF-8 text", found=error.reason) from error
     losses: list[Finding] = []
     if kind == "json-ld":
-        losses.extend(_json_losses(path, text))
+        try:
+            losses.extend(_json_losses(path, text))
+        except RecursionError:
+            raise FormatError(str(path), expected="JSON", found="objects nested too deeply") from None
     if kind in ("trig", "nquads"):
         graph, named = _default_graph(path, text, kind)
         losses.extend(named)
@@ -127,8 +130,6 @@ def _json_losses(path: Path, text: str) -> list[Finding]:
         place = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else None
         found = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise FormatError(str(path), place=place, expected="JSON", found=found) from error
-    except RecursionError as error:
-        raise FormatError(str(path), expected="JSON", found="objects nested too deeply") from error
     if not isinstance(document, dict | list):
         raise FormatError(str(path), expected="a JSON-LD object or array", found=type(document).__name__)
     refuse_remote_contexts(str(path), document)

@@ -27,8 +27,13 @@ def strict_json(source: str, text: str) -> Any:
 
     try:
         return json.loads(text, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(source, expected="JSON", found=str(error)) from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise FormatError(source, place=place, expected="JSON", found=error.msg) from None
+    except ValueError:  # Python reads no integer of more than 4,300 digits
+        raise FormatError(source, expected="numbers of at most 4,300 digits", found="a longer one") from None
+    except RecursionError:
+        raise FormatError(source, expected="JSON", found="values nested too deeply") from None
 
 
 def count_prov_json(source: str, text: str) -> int:
@@ -36,10 +41,16 @@ def count_prov_json(source: str, text: str) -> int:
     body = strict_json(source, text)
     if not isinstance(body, dict):
         raise FormatError(source, expected="a JSON object", found=type(body).__name__)
-    return _count_container(source, body, default="default" in body.get("prefix", {}))
+    return _count_container(source, body, default=_has_default(body))
 
 
-def _count_container(source: str, body: dict[str, Any], *, default: bool) -> int:
+def _has_default(container: dict[str, Any]) -> bool:
+    """Whether names without a prefix have a namespace here."""
+    prefixes = container.get("prefix", {})
+    return isinstance(prefixes, dict) and "default" in prefixes
+
+
+def _count_container(source: str, body: dict[str, Any], *, default: bool, in_bundle: bool = False) -> int:
     count = 0
     for section, statements in body.items():
         if section == "prefix":
@@ -48,8 +59,11 @@ def _count_container(source: str, body: dict[str, Any], *, default: bool) -> int
             raise FormatError(source, place=section, expected="an object", found=json.dumps(statements)[:40])
         for identifier, value in statements.items():
             if section == "bundle":
-                own = default or "default" in value.get("prefix", {})
-                count += _count_container(source, value, default=own)
+                if in_bundle or not isinstance(value, dict):
+                    found = "a bundle in a bundle" if in_bundle else json.dumps(value)[:40]
+                    raise FormatError(source, place=f"bundle {identifier}", expected="statements", found=found)
+                own = default or _has_default(value)
+                count += _count_container(source, value, default=own, in_bundle=True)
                 continue
             for statement in value if isinstance(value, list) else [value]:
                 _check_keys(source, f"{section} {identifier}", statement, default=default)
@@ -76,14 +90,16 @@ def count_prov_xml(source: str, text: str) -> int:
     except ElementTree.ParseError as error:
         line, column = error.position
         raise FormatError(source, place=f"line {line}, column {column}", expected="XML", found=str(error)) from None
-    return _count_elements(root)
+    return _count_elements(source, root)
 
 
-def _count_elements(container: ElementTree.Element) -> int:
+def _count_elements(source: str, container: ElementTree.Element, *, in_bundle: bool = False) -> int:
     count = 0
     for child in container:
         if child.tag == f"{_PROV}bundleContent":
-            count += _count_elements(child)
+            if in_bundle:
+                raise FormatError(source, expected="statements in a bundle", found="a bundle in a bundle")
+            count += _count_elements(source, child, in_bundle=True)
         elif child.tag == f"{_PROV}hadMember":
             count += len(child.findall(f"{_PROV}entity"))
         elif child.tag != f"{_PROV}other":

@@ -221,4 +221,7 @@ class _Writer:
 def _written(value: bool | float | datetime) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value.isoformat() if isinstance(value, datetime) else repr(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    # XML Schema's words for what Python calls nan and inf.
+    return {"nan": "NaN", "inf": "INF", "-inf": "-INF"}.get(repr(value), repr(value))

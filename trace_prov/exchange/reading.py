@@ -70,7 +70,10 @@ def read_document(path: Path, format_name: str | None = None, *, accept_losses: 
     name = format_name or _guess(path)
     if name not in READERS:
         raise UsageError(f"no format {name!r} to import; known: {', '.join(READERS)}")
-    return READERS[name](path, accept_losses)
+    try:
+        return READERS[name](path, accept_losses)
+    except RecursionError:
+        raise FormatError(str(path), expected="a document", found="values nested too deeply") from None
 
 
 def _guess(path: Path) -> str:
@@ -125,16 +128,28 @@ def read_case_document(path: Path, accept_losses: bool = False) -> Imported:
             raise FormatError(
                 str(path), expected="contents with the hash and size that are stated", found=contradictions[0]
             )
-        runs = case_own.own_runs(index)
+        try:
+            runs = case_own.own_runs(index)
+        except GraphError as error:
+            raise FormatError(str(path), place=_place(error), expected=error.expected, found=error.found) from None
     else:
-        found, others = case_foreign.foreign_runs(index)
-        notes += others
-        runs = list(_mapped(found, source, notes))
+        runs = _foreign_case_runs(index, source, notes)
         notes += [f"a contradiction, {item}" for item in contradictions]
     custody_graph = list(as_quads(custody(quads), f"{document}:custody"))
     return Imported(
         path.name, "CASE", document, len(file.graph), len(quads), tuple(runs), (*quads, *custody_graph), tuple(notes)
     )
+
+
+def _foreign_case_runs(index: Index, source: Source, notes: list[str]) -> list[Run]:
+    """The runs of agents; where a tool call contradicts itself none is mapped, and a note says why."""
+    try:
+        found, others = case_foreign.foreign_runs(index)
+    except GraphError as error:
+        notes.append(f"no run is mapped, for one contradiction: {error}")
+        return []
+    notes += others
+    return list(_mapped(found, source, notes))
 
 
 def _mapped(found: list[ForeignRun], source: Source, notes: list[str]) -> Iterator[Run]:
