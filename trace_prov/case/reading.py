@@ -64,7 +64,8 @@ def read_case(path: Path) -> CaseFile:
         endings = ", ".join(sorted(FORMATS))
         raise FormatError(str(path), expected=f"a file name that ends in {endings}", found=path.suffix or "none")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        # Not read_text: a carriage return in a Turtle string is content.
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise SourceError(str(path), found=error.strerror or str(error)) from error
     except UnicodeDecodeError as error:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from trace_prov.cli.options import question_options
-from trace_prov.cli.output import Reporter
+from trace_prov.cli.output import Reporter, printable
 from trace_prov.derive import Question
-from trace_prov.errors import SourceError, UsageError
+from trace_prov.errors import UsageError
 from trace_prov.export import EXPORTERS, exporter_named, gather
-from trace_prov.export.material import Custody, ExportedFile, Material
+from trace_prov.export.material import Custody, Material
+from trace_prov.export.writing import refuse_inputs, write_file, write_folder
 from trace_prov.source import DEFAULT_MAX_BYTES
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")
@@ -66,7 +67,8 @@ def export(
         loaded = gather.load_logs(inputs, from_format, max_bytes)
         material = gather.of_logs(reporter.runs_of(loaded), inputs, question, custody)
     if material.runs:
-        _write(form, material, out)
+        read = (path for paths in material.files.values() for path in paths)
+        _write(form, material, out, [*inputs, *read, *([store] if store is not None else [])])
     if store is None and not gather.is_packages(inputs):
         reporter.close()
 
@@ -77,35 +79,21 @@ def _checked(time: str | None) -> str | None:
     return time
 
 
-def _write(form: str, material: Material, out: Path | None) -> None:
+def _write(form: str, material: Material, out: Path | None, inputs: Sequence[Path]) -> None:
+    """Everything is made before anything is written, so that a refusal leaves no half file."""
     exporter = exporter_named(form)
-    files = exporter.export(material)
-    try:
-        if not exporter.ending:
-            _write_folder(files, out, form)
-        elif out is None:
-            for file in files:
-                sys.stdout.buffer.writelines(file.chunks)
-        else:
-            _write_file(files, out)
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise SourceError(str(out), expected="a place to write", found=found) from None
-
-
-def _write_file(files: Iterator[ExportedFile], out: Path) -> None:
-    """Everything is made before the file is opened, so that a refusal leaves no half file."""
-    data = b"".join(file.data for file in files)
-    out.write_bytes(data)
-
-
-def _write_folder(files: Iterator[ExportedFile], out: Path | None, form: str) -> None:
-    if out is None:
-        raise UsageError(f"--to {form} writes a folder: name it with --out")
-    made = [(file.name, file.data) for file in files]
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise SourceError(str(out), expected="a new or empty folder", found="other files")
-    for name, data in made:
-        target = out / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+    if out is not None:
+        refuse_inputs(out, inputs)
+    made = [(file.name, file.data) for file in exporter.export(material)]
+    if not exporter.ending:
+        if out is None:
+            raise UsageError(f"--to {form} writes a folder: name it with --out")
+        write_folder(out, made)
+        return
+    data = b"".join(content for _, content in made)
+    if out is not None:
+        write_file(out, data)
+    elif sys.stdout.isatty():  # a log's own control characters must not command the terminal
+        click.echo("\n".join(map(printable, data.decode().split("\n"))), nl=False)
+    else:
+        click.echo(data, nl=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -61,10 +62,17 @@ def _once(runs: Iterator[Run]) -> tuple[Run, ...]:
 
 
 def _files(run: Run, paths: Sequence[Path]) -> Iterator[Path]:
-    for name in filter(None, (run.source.name, run.source.sidecar_name)):
-        for path in paths:
-            candidates = (path / name, path.parent / name) if path.is_dir() else (path.parent / Path(name).name,)
-            found = next((candidate for candidate in candidates if candidate.is_file()), None)
-            if found is not None:
-                yield found
-                break
+    """The log and the sidecar, as the user's paths lead to them; of several with one name those with their hash."""
+    source = run.source
+    for name, digest in ((source.name, source.sha256), (source.sidecar_name, source.sidecar_sha256)):
+        if name is None:
+            continue
+        places = [
+            place
+            for path in paths
+            for place in ((path / name, path.parent / name) if path.is_dir() else (path.parent / Path(name).name,))
+            if place.is_file()
+        ]
+        if len(places) > 1:
+            places = [place for place in places if hashlib.sha256(place.read_bytes()).hexdigest() == digest]
+        yield from places[:1]

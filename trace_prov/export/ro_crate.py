@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
@@ -63,15 +63,23 @@ def export(material: Material) -> Iterator[ExportedFile]:
 
 
 def _logs(material: Material) -> Iterator[tuple[str, bytes, str]]:
-    """(name in the crate, bytes, name of the run's log) of each log and sidecar as received; each file once."""
-    seen: set[str] = set()
+    """(name in the crate, bytes, name of the run's log) of each log and sidecar as received; each file once.
+
+    Logs of one name from several folders stay apart: the further ones stand in a numbered folder.
+    """
+    seen: dict[str, bytes] = {}
     for run in material.runs:
+        folder = [part for part in PurePosixPath(run.source.name).parts[:-1] if part not in ("/", "..")]
         for path in material.files.get(run.id, ()):
-            folder = Path(run.source.name).parent.as_posix()
-            name = "logs/" + (path.name if folder == "." else f"{folder}/{path.name}").lstrip("/").replace("../", "")
+            data = path.read_bytes()
+            name = PurePosixPath("logs", *folder, path.name).as_posix()
+            number = 1
+            while seen.get(name, data) != data:
+                number += 1
+                name = PurePosixPath("logs", str(number), *folder, path.name).as_posix()
             if name not in seen:
-                seen.add(name)
-                yield name, path.read_bytes(), run.source.name
+                seen[name] = data
+                yield name, data, run.source.name
 
 
 def _findings(material: Material) -> bytes:
