@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,39 +26,9 @@ from trace_prov.seal.standalone import leaf_hash, root_from_path, tree_root
 from trace_prov.seal.tree import inclusion_path
 
 from ..export.material import EXAMPLES, runs_of
+from .conftest import LOG, package
 
 BIN = Path(sys.executable).parent
-LOG = EXAMPLES / "bill-payment.json"
-
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("keys") / "key"
-    new_key(path)
-    return path
-
-
-def _package(folder: Path, condition: str = "R11", *options: str) -> Path:
-    arguments = ["package", str(LOG), "--condition", condition, "--out", str(folder), *options]
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
-    return folder / "bill-payment"
-
-
-@pytest.fixture(scope="module")
-def sealed(tmp_path_factory: pytest.TempPathFactory, key: Path) -> Path:
-    """A package with one result hidden, sealed with its log at hand."""
-    folder = _package(tmp_path_factory.mktemp("sealed"), "R11", "--redact", "act-01.result")
-    run = runs_of(LOG)[0]
-    seal_package(folder, load_signer(key), load_secret(key.with_name("key.salts")), log=run)
-    return folder
-
-
-@pytest.fixture
-def copy(sealed: Path, tmp_path: Path) -> Path:
-    target = tmp_path / "package"
-    shutil.copytree(sealed, target)
-    return target
 
 
 def test_intact_package_is_found_intact(sealed: Path, key: Path) -> None:
@@ -73,7 +42,7 @@ def test_intact_package_is_found_intact(sealed: Path, key: Path) -> None:
 
 
 def test_same_package_same_seal(sealed: Path, tmp_path: Path, key: Path) -> None:
-    again = _package(tmp_path / "again", "R11", "--redact", "act-01.result")
+    again = package(tmp_path / "again", "R11", "--redact", "act-01.result")
     run = runs_of(LOG)[0]
     seal_package(again, load_signer(key), load_secret(key.with_name("key.salts")), log=run)
     names = standalone.files_below(sealed)
@@ -243,7 +212,7 @@ def test_script_inside_works_with_the_standard_library_alone(sealed: Path, copy:
     assert "data/evidence.json" in again.stdout
 
 
-def test_bagit_accepts_a_sealed_package(sealed: Path) -> None:
+def test_bagit_accepts_a_sealedpackage(sealed: Path) -> None:
     done = subprocess.run(
         [str(BIN / "bagit.py"), "--validate", str(sealed)], capture_output=True, text=True, check=False
     )
@@ -276,7 +245,7 @@ def test_in_toto_verifies_the_envelope_and_reads_the_statement(sealed: Path, key
 def test_every_condition_can_be_sealed_with_and_without_its_log(condition: str, tmp_path: Path, key: Path) -> None:
     signer, secret = load_signer(key), load_secret(key.with_name("key.salts"))
     public = load_public_file(key.with_name("key.pub"))
-    folder = _package(tmp_path / condition, condition)
+    folder = package(tmp_path / condition, condition)
     alone = seal_package(folder, signer, secret)
     assert check_sealed(folder, public).problems == []
     assert alone.committed == 0
@@ -319,7 +288,7 @@ def test_openssl_made_keys_are_taken(tmp_path: Path) -> None:
 
 def test_commands_seal_verify_and_prove(tmp_path: Path) -> None:
     runner = CliRunner()
-    folder, made = _package(tmp_path / "p", "C00"), tmp_path / "key"
+    folder, made = package(tmp_path / "p", "C00"), tmp_path / "key"
     assert runner.invoke(main, ["seal-key", str(made)]).exit_code == 0
     unsealed = runner.invoke(main, ["verify", str(folder)])
     assert unsealed.exit_code == 2

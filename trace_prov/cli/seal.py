@@ -9,12 +9,13 @@ import click
 
 from trace_prov.cli.output import printable, say, to_line
 from trace_prov.errors import InputError, UsageError
+from trace_prov.export.writing import refuse_inputs, write_file
 from trace_prov.load import Problem, load_paths
 from trace_prov.model import Run
 from trace_prov.seal.checking import SealReport, check_sealed
 from trace_prov.seal.errors import SealError
 from trace_prov.seal.keys import load_public_file, load_secret, load_signer, new_key
-from trace_prov.seal.proof import check_proof, is_proof, proof_bytes, prove
+from trace_prov.seal.proof import check_proof, is_proof, proof_bytes, prove, read_proof
 from trace_prov.seal.sealing import seal_package
 
 EXIT_CHANGED, EXIT_BAD_INPUT = 1, 2
@@ -98,7 +99,7 @@ def _proof_report(path: Path, public: Any | None) -> SealReport:
     if public is None:
         raise UsageError("a proof is checked with the signer's public key: --key FILE")
     try:
-        content = check_proof(path.read_bytes(), str(path), public)
+        content = check_proof(read_proof(path), str(path), public)
     except SealError as error:
         return SealReport([str(error)])
     return SealReport(notes=[f"proven: {to_line(content)}"])
@@ -134,4 +135,5 @@ def prove_(*, package: Path, unit: str, log: Path | None, salt_secret: Path | No
     if out is None:
         click.echo(data, nl=False)
     else:
-        out.write_bytes(data)
+        refuse_inputs(out, [package, *([log] if log is not None else [])])
+        write_file(out, data)

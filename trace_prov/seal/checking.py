@@ -27,6 +27,7 @@ from trace_prov.package.validate import validate_package
 from trace_prov.seal.errors import SealError
 from trace_prov.seal.keys import load_public
 from trace_prov.seal.standalone import (
+    DAMAGE,
     PUBLIC_KEY,
     RECORDS,
     STATEMENT,
@@ -34,9 +35,10 @@ from trace_prov.seal.standalone import (
     check_bag,
     check_records,
     check_subjects,
+    read_regular,
     read_statement,
 )
-from trace_prov.seal.statement import is_signed_by, parse_envelope
+from trace_prov.seal.statement import is_signed_by, parse_object
 from trace_prov.seal.timestamp import check_time_stamp, stated_time
 from trace_prov.seal.units import units_of
 
@@ -59,7 +61,7 @@ def check_sealed(folder: Path, key: Any | None = None, roots: Path | None = None
 
     Raises SealError when there is no seal to check.
     """
-    if not (folder / STATEMENT).is_file():
+    if not (folder / STATEMENT).is_file():  # the check of a link follows, and names it
         raise SealError(str(folder), expected=f"a sealed package with {STATEMENT}", found="none")
     report = SealReport()
     report.problems += check_bag(folder)
@@ -69,7 +71,7 @@ def check_sealed(folder: Path, key: Any | None = None, roots: Path | None = None
         report.predicate = statement["predicate"]
         report.problems += check_subjects(folder, statement)
         report.problems += check_records(folder, statement)
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         report.problems.append(str(error))
     _check_signature(report, folder, key)
     _check_time_stamp(report, folder, roots)
@@ -89,8 +91,8 @@ def _bagit_problems(folder: Path) -> list[str]:
 
 def _check_signature(report: SealReport, folder: Path, key: Any | None) -> None:
     try:
-        used = load_public((folder / PUBLIC_KEY).read_bytes(), PUBLIC_KEY) if key is None else key
-        envelope = parse_envelope((folder / STATEMENT).read_bytes(), STATEMENT)
+        used = load_public(read_regular(folder / PUBLIC_KEY), PUBLIC_KEY) if key is None else key
+        envelope = parse_object(read_regular(folder / STATEMENT), STATEMENT)
     except (InputError, OSError) as error:
         report.problems.append(str(error))
         return
@@ -105,7 +107,7 @@ def _check_signature(report: SealReport, folder: Path, key: Any | None) -> None:
 
 def _check_time_stamp(report: SealReport, folder: Path, roots: Path | None) -> None:
     path = folder / TIME_STAMP
-    if not path.is_file():
+    if path.is_symlink() or not path.is_file():
         report.notes.append("no time stamp: nothing says when it was sealed")
         return
     try:
@@ -124,14 +126,14 @@ def _check_time_stamp(report: SealReport, folder: Path, roots: Path | None) -> N
 def _record_problems(folder: Path) -> Iterator[str]:
     """Each record as a file of the package tells it, against what was sealed."""
     try:
-        leaves = json.loads((folder / RECORDS).read_bytes())["leaves"]
+        leaves = json.loads(read_regular(folder / RECORDS))["leaves"]
         sealed = {leaf["unit"]: leaf["content"] for leaf in leaves if "content" in leaf}
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGE:  # told by check_records
         return
     for name, reader in ((EVIDENCE, _run_of_evidence), (TRIG, _run_of_trig), (JSON_LD, _run_of_jsonld)):
         try:
-            told = {unit.name: unit for unit in units_of(reader((folder / name).read_bytes()))}
-        except (TraceProvError, OSError, ValueError, KeyError) as error:
+            told = {unit.name: unit for unit in units_of(reader(read_regular(folder / name)))}
+        except (TraceProvError, SyntaxError, *DAMAGE) as error:
             yield f"{name}: cannot be read: {error}"
             continue
         for unit in told.values():

@@ -33,17 +33,17 @@ def new_key(path: Path) -> tuple[Path, Path]:
     signer = signer_module().CryptoSigner.generate_ed25519()
     public, salts = path.with_name(path.name + ".pub"), path.with_name(path.name + ".salts")
     for file in (path, public, salts):
-        if file.exists():
+        if file.exists() or file.is_symlink():
             raise SigningKeyError(str(file), expected="no file yet", found="one, which is left as it is")
-    _write_secret(path, signer.private_bytes)
-    public.write_bytes(public_pem(signer))
-    _write_secret(salts, secrets.token_hex(SECRET_BYTES).encode() + b"\n")
+    _write_new(path, signer.private_bytes, 0o600)
+    _write_new(public, public_pem(signer), 0o644)
+    _write_new(salts, secrets.token_hex(SECRET_BYTES).encode() + b"\n", 0o600)
     return public, salts
 
 
-def _write_secret(path: Path, data: bytes) -> None:
+def _write_new(path: Path, data: bytes, mode: int) -> None:
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(data)
     except OSError as error:
         raise SigningKeyError(str(path), expected="a place to write", found=error.strerror or str(error)) from None
@@ -52,12 +52,13 @@ def _write_secret(path: Path, data: bytes) -> None:
 def load_signer(path: Path) -> Any:
     """The signer of a private key file; raises SigningKeyError when it is no Ed25519 key without a pass phrase."""
     module = signer_module()
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     try:
         key = load_pem_private_key(_read(path), password=None)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise SigningKeyError(
             str(path), expected="an Ed25519 private key in PEM, without a pass phrase", found=str(error), hint=_HINT
         ) from None

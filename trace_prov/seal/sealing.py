@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from dataclasses import dataclass
@@ -68,18 +69,31 @@ def seal_package(
     no time stamp could be had; the package is then as it was.
     """
     package = read_package(folder)
+    _refuse_links(folder)
     if (folder / "seal").exists() and not replace:
         raise SealError(str(folder), expected="a package without a seal", found="one", hint="--replace makes a new one")
     leaves = leaves_of_package(package, log, secret)
     before = {name: (folder / name).read_bytes() for name in files_below(folder) if _is_ours(name)}
     try:
         _write(folder, package, leaves, signer, timestamp_url)
+    except OSError as error:
+        _restore(folder, before)
+        found = error.strerror or str(error)
+        raise SealError(str(folder), expected="a folder that can be written", found=found) from None
     except BaseException:
         _restore(folder, before)
         raise
     withheld = [leaf for leaf in leaves if leaf.withheld]
     root = tree_root([leaf.hash for leaf in leaves]).hex()
     return Sealed(root, len(leaves), len(withheld), sum(leaf.content is None for leaf in withheld))
+
+
+def _refuse_links(folder: Path) -> None:
+    """Raise SealError for what is neither a file nor a folder: it could lead out of the package when it is written."""
+    for name in (*files_below(folder), "seal"):
+        path = folder / name
+        if path.is_symlink() or not (path.is_file() or path.is_dir() or not path.exists()):
+            raise SealError(str(folder), place=name, expected="a file", found="a link or a special file")
 
 
 def _is_ours(name: str) -> bool:
@@ -107,7 +121,14 @@ def write_tag_manifest(folder: Path) -> None:
 
 
 def _restore(folder: Path, before: dict[str, bytes]) -> None:
-    shutil.rmtree(folder / "seal", ignore_errors=True)
+    """Put the files of the seal back as they were; a folder that could not be written holds them still."""
+    for name in files_below(folder):
+        if _is_ours(name) and name not in before:
+            with contextlib.suppress(OSError):
+                (folder / name).unlink()
+    if not before:
+        shutil.rmtree(folder / "seal", ignore_errors=True)
     for name, data in before.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_bytes(data)
+        if not (folder / name).is_file() or (folder / name).read_bytes() != data:
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(data)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import base64
-import binascii
 import hashlib
 import json
 import os
@@ -38,6 +37,21 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://w3id.org/trace-prov/seal/v1"
 RECORDS_FORMAT = "trace-prov-seal 1"
+#: A sealed package has one signature; whoever adds more must not keep the checker busy.
+MAX_SIGNATURES = 16
+
+
+#: What reading a damaged or hostile file can raise.
+DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+def printable(text: str) -> str:
+    """The text without what a terminal would take for commands."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def canonical(value: Any) -> bytes:
@@ -97,8 +111,26 @@ def files_below(folder: Path) -> list[str]:
 
 
 def digest_of(path: Path) -> str:
-    """SHA-256 of a file; of a link nothing, so that it never agrees."""
-    return "a link" if path.is_symlink() else hashlib.sha256(path.read_bytes()).hexdigest()
+    """SHA-256 of a file; of a link, a pipe or what cannot be read a word, so that it never agrees."""
+    if path.is_symlink():
+        return "a link"
+    if not path.is_file():
+        return "no file"
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            for block in iter(lambda: file.read(2**20), b""):
+                digest.update(block)
+    except OSError:
+        return "unreadable"
+    return digest.hexdigest()
+
+
+def read_regular(path: Path) -> bytes:
+    """The bytes of a file; raises OSError for a link or a pipe, which could lead anywhere or never end."""
+    if path.is_symlink() or not path.is_file():
+        raise OSError(f"{path.name} is no file")
+    return path.read_bytes()
 
 
 def manifest_text(entries: dict[str, str]) -> str:
@@ -117,8 +149,8 @@ def check_bag(folder: Path) -> list[str]:
         if not path.is_file():
             problems.append(f"{manifest}: the file is missing")
             continue
-        written = path.read_bytes()
-        if written == manifest_text(entries).encode():
+        written = b"" if path.is_symlink() else path.read_bytes()
+        if written == os.fsencode(manifest_text(entries)):
             continue
         listed = parse_manifest(written)
         changed = [name for name in sorted(entries) if listed.get(name, entries[name]) != entries[name]]
@@ -132,7 +164,7 @@ def check_bag(folder: Path) -> list[str]:
 
 def parse_manifest(data: bytes) -> dict[str, str]:
     listed = {}
-    for line in data.decode("utf-8", "replace").splitlines():
+    for line in os.fsdecode(data).split("\n")[:-1]:
         digest, _, name = line.partition("  ")
         listed[name] = digest
     return listed
@@ -141,19 +173,32 @@ def parse_manifest(data: bytes) -> dict[str, str]:
 def read_statement(folder: Path) -> tuple[dict[str, Any], bytes, list[bytes]]:
     """(statement, signed bytes, signatures) of the envelope (DSSE 1.0); raises ValueError when it is none."""
     try:
-        envelope = json.loads((folder / STATEMENT).read_bytes())
+        envelope = json.loads(read_regular(folder / STATEMENT))
         payload = base64.b64decode(envelope["payload"], validate=True)
         signatures = [base64.b64decode(item["sig"], validate=True) for item in envelope["signatures"]]
         statement = json.loads(payload)
         kind = envelope["payloadType"]
         stated = (statement["_type"], statement["predicateType"])
-    except (OSError, ValueError, KeyError, TypeError, binascii.Error) as error:
-        raise ValueError(f"{STATEMENT}: no DSSE envelope with an in-toto statement ({error})") from None
+        check_form(statement)
+    except DAMAGE as error:
+        raise ValueError(f"{STATEMENT}: no DSSE envelope with an in-toto statement ({reason(error)})") from None
     if kind != PAYLOAD_TYPE or stated != (STATEMENT_TYPE, PREDICATE_TYPE):
         raise ValueError(f"{STATEMENT}: another kind of statement: {kind}, {stated[1]}")
     encoded = kind.encode()
     signed = b"DSSEv1 %d %b %d %b" % (len(encoded), encoded, len(payload), payload)
     return statement, signed, signatures
+
+
+def check_form(statement: dict[str, Any]) -> None:
+    """Raise KeyError or TypeError unless the statement has the parts that the checks use."""
+    records = statement["predicate"]["records"]
+    for word in (records["root"], *(subject["name"] for subject in statement["subject"])):
+        if not isinstance(word, str):
+            raise TypeError(f"a text was expected, not {word!r}")
+    if not all(isinstance(records[name], int) for name in ("size", "withheld")):
+        raise TypeError("numbers were expected as size and withheld")
+    for subject in statement["subject"]:
+        subject["digest"]["sha256"]
 
 
 def check_subjects(folder: Path, statement: dict[str, Any]) -> list[str]:
@@ -170,7 +215,7 @@ def check_subjects(folder: Path, statement: dict[str, Any]) -> list[str]:
 def check_records(folder: Path, statement: dict[str, Any]) -> list[str]:
     """The leaves give the signed root, and each visible record its leaf."""
     try:
-        records = json.loads((folder / RECORDS).read_bytes())
+        records = json.loads(read_regular(folder / RECORDS))
         signed = statement["predicate"]["records"]
         problems = []
         leaves = []
@@ -185,8 +230,8 @@ def check_records(folder: Path, statement: dict[str, Any]) -> list[str]:
         hidden = sum("content" not in entry or bool(entry.get("withheld")) for entry in records["leaves"])
         if hidden != signed["withheld"]:
             problems.append(f"{RECORDS}: {hidden} leaves are withheld, the statement says {signed['withheld']}")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return [f"{RECORDS}: cannot be read as the records of a seal ({error})"]
+    except DAMAGE as error:
+        return [f"{RECORDS}: cannot be read as the records of a seal ({reason(error)})"]
     return problems
 
 
@@ -198,10 +243,16 @@ def check_signature(folder: Path, signed: bytes, signatures: list[bytes], key: P
     with tempfile.TemporaryDirectory() as temporary:
         message = Path(temporary) / "message"
         message.write_bytes(signed)
-        for number, signature in enumerate(signatures):
+        public = Path(temporary) / "key"
+        try:
+            # The key inside the package may be anything, a pipe that never ends among others.
+            public.write_bytes(key.read_bytes() if key != folder / PUBLIC_KEY else read_regular(key))
+        except OSError as error:
+            return [f"{PUBLIC_KEY if key == folder / PUBLIC_KEY else key}: cannot be read ({error})"], []
+        for number, signature in enumerate(signatures[:MAX_SIGNATURES]):
             file = Path(temporary) / f"signature{number}"
             file.write_bytes(signature)
-            command = [openssl, "pkeyutl", "-verify", "-pubin", "-inkey", str(key), "-rawin"]
+            command = [openssl, "pkeyutl", "-verify", "-pubin", "-inkey", str(public), "-rawin"]
             command += ["-in", str(message), "-sigfile", str(file)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode == 0:
@@ -213,7 +264,7 @@ def check_signature(folder: Path, signed: bytes, signatures: list[bytes], key: P
 
 def check_time_stamp(folder: Path, roots: Path | None) -> tuple[list[str], list[str]]:
     """(problems, remarks) on the RFC 3161 time stamp over the statement's file."""
-    if not (folder / TIME_STAMP).is_file():
+    if (folder / TIME_STAMP).is_symlink() or not (folder / TIME_STAMP).is_file():
         return [], ["no time stamp"]
     openssl = shutil.which("openssl")
     if roots is None or openssl is None:
@@ -245,12 +296,12 @@ def main() -> int:
     try:
         problems, remarks = verify(given.folder, given.key, given.tsa_certificate)
     except ValueError as error:
-        print(f"not a sealed package: {error}", file=sys.stderr)
+        print(printable(f"not a sealed package: {error}"), file=sys.stderr)
         return 2
     for remark in remarks:
-        print(f"note: {remark}")
+        print(printable(f"note: {remark}"))
     for problem in problems:
-        print(f"changed: {problem}")
+        print(printable(f"changed: {problem}"))
     print(f"{len(problems)} changes found" if problems else "nothing was changed")
     return 1 if problems else 0
 

@@ -65,24 +65,27 @@ def is_signed_by(envelope: dict[str, Any], key: Any) -> bool:
     try:
         # from_dict rewrites the signatures that it is given.
         read = dsse.Envelope.from_dict({**envelope, "signatures": [dict(item) for item in envelope["signatures"]]})
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return False
     for signature in read.signatures.values():
         try:
             key.verify_signature(signature, read.pae())
-        except UnverifiedSignatureError:
+        except (UnverifiedSignatureError, ValueError):
             continue
         return True
     return False
 
 
-def parse_envelope(data: bytes, source: str) -> dict[str, Any]:
+def parse_object(data: bytes, source: str) -> dict[str, Any]:
+    """The JSON object of a file; raises SealError when it is none."""
     try:
         value = json.loads(data)
     except ValueError as error:
-        raise SealError(source, expected="a DSSE envelope", found=str(error)) from None
+        raise SealError(source, expected="a JSON object", found=str(error)) from None
+    except RecursionError:
+        raise SealError(source, expected="a JSON object", found="values nested too deeply") from None
     if not isinstance(value, dict):
-        raise SealError(source, expected="a DSSE envelope", found=type(value).__name__)
+        raise SealError(source, expected="a JSON object", found=type(value).__name__)
     return value
 
 
