@@ -116,10 +116,11 @@ def compare(sidecar: Sidecar, run: Run) -> Iterator[Diagnostic]:
                 expected=f"the locator of a record in {run.source.name}",
                 found=f"{row.locator}, which the log does not have",
             )
-        if row.text is not None and record.text is not None and not _same_text(row.text, record.text):
+        severity = None if row.text is None or record.text is None else text_difference(row.text, record.text)
+        if severity is not None:
             yield Diagnostic(
                 "sidecar-text-differs",
-                Severity.WARNING if row.text.split() != _undashed(record.text).split() else Severity.NOTE,
+                severity,
                 f"{sidecar.file.name}, input {number}",
                 f"the text given under {row.local_id} differs from the record {row.locator}; the record counts",
             )
@@ -135,9 +136,14 @@ def _records(run: Run) -> dict[Locator, Record]:
     return records
 
 
-def _same_text(given: str, recorded: str) -> bool:
-    """Whether two texts differ by no more than a list element's dash and indentation."""
-    return given == recorded or _dedented(given) == _dedented(_undashed(recorded))
+def text_difference(given: str, recorded: str) -> Severity | None:
+    """How much a text given beside the log says otherwise than the record; None for no more than dash and indentation.
+
+    A note where only blanks differ.
+    """
+    if given == recorded or _dedented(given) == _dedented(_undashed(recorded)):
+        return None
+    return Severity.WARNING if given.split() != _undashed(recorded).split() else Severity.NOTE
 
 
 def _undashed(text: str) -> str:

@@ -70,6 +70,14 @@ def _without(edit: Edit, suffix: str) -> Edit:
     return edit
 
 
+def declared(edit: Edit, what: str, how: str, why: str) -> Edit:
+    """A further line of the declaration."""
+    node = f":withheld:{len(edit.package.withheld) + 1}"
+    for name, value in (("what", what), ("hiddenAs", how), ("why", why), ("position", 9)):
+        edit.add(node, f"{P}{name}", value)
+    return edit.add(":package", f"{P}withholds", edit.node(node)).add(node, iris.RDF_TYPE, Node(f"{P}Withheld"))
+
+
 def _row(edit: Edit) -> str:
     """The second row."""
     return f":in:{edit.package.run.table.rows[1].local_id}"
@@ -217,6 +225,75 @@ DAMAGES: dict[str, tuple[str | Condition, Damage, set[str]]] = {
     ),
     "a table where it is withheld": (
         "C00", lambda e: e.set(":table", f"{T}tableState", Node(f"{T}TableComplete")), {"table-withheld"},
+    ),
+    "a claim of a condition that is a sentence": (
+        PARTIAL, claim("condition", "the answer is act-01.result"), {"package"},
+    ),
+    "a step left out": ("C10", lambda e: e.set(":act-03", f"{T}step", 7), {"record"}),
+    "a turn left out": ("C10", lambda e: e.set(":request.user", f"{T}number", 2), {"record"}),
+    "a turn after the last step": ("C10", lambda e: e.set(":request.user", f"{T}afterStep", 9), {"record"}),
+    "a result before its call": ("C10", lambda e: e.set(":act-03.result", f"{T}afterStep", 1), {"record"}),
+    "a result after the last step": ("C10", lambda e: e.set(":act-03.result", f"{T}afterStep", 9), {"record"}),
+    "two results at one place": ("C10", lambda e: e.set(":act-03.result", f"{T}order", 1), {"record"}),
+    "two arguments of one name": (
+        "C10", lambda e: e.set(":act-03.argument:3", f"{T}argumentName", "amount"), {"record"},
+    ),
+    "a text of arguments beside them": ("C10", lambda e: e.add(":act-01", f"{T}argumentsText", "{}"), {"record"}),
+    "two accounts of one message": (
+        "C10",
+        lambda e: e.set(":act-01.account", f"{T}accountOf", e.node(":act-01"))
+        .add(":act-02.account", iris.RDF_TYPE, Node(f"{T}Account"))
+        .add(":act-02.account", f"{T}accountOf", e.node(":act-02"))
+        .add(":act-02.account", f"{T}hasBasis", e.node(":act-01.basis"))
+        .set(":package", f"{P}accountsCount", 3),
+        {"account-shown"},
+    ),
+    "a part of an account without its text": (
+        "C10", lambda e: e.drop(":act-03.account", f"{T}accountText"), {"account-shown"},
+    ),
+    "a text of a Basis that is missing": (
+        "C10",
+        lambda e: e.set(":act-03.basis", f"{T}basisState", Node(f"{T}BasisMissing"))
+        .drop(":act-03.basis", f"{PROV}qualifiedInfluence"),
+        {"account-shown"},
+    ),
+    "a layer declared twice": (
+        "C10", lambda e: e.set(":withheld:1", f"{P}what", "recorded inputs"), {"declaration"},
+    ),
+    "a text in the declaration": (
+        "C10", lambda e: declared(e, "Pay the rent.arguments", "redacted", "redaction"), {"declaration"},
+    ),
+    "arguments declared as hidden and shown": (
+        "C10", lambda e: declared(e, "act-03.arguments", "redacted", "redaction"), {"declaration"},
+    ),
+    "a layer hidden by a redaction": ("C10", lambda e: e.set(":withheld:1", f"{P}why", "redaction"), {"declaration"}),
+    "an address hidden by a condition": (
+        "C10",
+        lambda e: declared(e, "act-01.result", "redacted", "condition").drop(":act-01.result", f"{T}text")
+        .drop(":act-01.result", f"{T}sha256").set(":act-01.result", f"{T}state", Node(f"{T}Redacted")),
+        {"declaration"},
+    ),
+    "elements of a layer declared": (
+        "C10", lambda e: e.add(":withheld:1", f"{P}declares", "act-01.result[1]"), {"declaration"},
+    ),
+    "an id that is a text": ("C10", lambda e: e.set(":in:in-5", f"{T}localId", "Pay the rent"), {"bindings"}),
+    "an id without digit": ("C10", lambda e: e.set(":in:in-5", f"{T}localId", "request"), {"bindings"}),
+    "a row for a turn that is not there": (
+        "C10", lambda e: e.set(":in:in-5", f"{T}bindsLocator", "request.user[4]"), {"bindings"},
+    ),
+    "a row without recorded input": (
+        "R11", lambda e: _without(e, ":input:5").set(":package", f"{P}inputsCount", 4), {"inputs-shown"},
+    ),
+    "two recorded inputs of one id": (
+        "R11",
+        lambda e: e.set(":input:5", f"{T}localId", "in-4").set(":input:5", f"{T}bindsLocator", "act-02.result[2]"),
+        {"inputs-shown"},
+    ),
+    "recorded inputs without id map": (
+        "R11", lambda e: e.set(":table", f"{T}tableState", Node(f"{T}TableNone")), {"inputs-shown"},
+    ),
+    "a label with one digit more": (
+        "C11", lambda e: e.set(":act-03.note", f"{T}noteText", "see ref_0123456789abcdef0"), {"labels-opaque"},
     ),
     "words kept beside original ids": ("C10", lambda e: e.add(":package", f"{P}keptWord", "in-1"), {"labels-original"}),
     "an original id in a row": (

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trace_prov.errors import PackageError
-from trace_prov.package.folders import find_packages, inventory_of
+from trace_prov.errors import PackageError, UsageError
+from trace_prov.package.bag import read_package
+from trace_prov.package.folders import case_in_inventory, find_packages, inventory_of
 from trace_prov.package.shacl import Grade
-from trace_prov.package.validate import Report, validate_package
+from trace_prov.package.validate import Report, SealCheck, validate_package
 
 
 def packages_of(path: Path) -> Iterator[Path]:
@@ -29,10 +30,28 @@ def packages_of(path: Path) -> Iterator[Path]:
 
 def check(path: Path, engine: str, least: str) -> tuple[bool, str, list[str], dict[str, Any]]:
     """(kept, headline, lines, JSON) for one package; rules of a lower grade than `least` are told and break nothing."""
-    report = validate_package(path, engine)
+    report = validate_package(path, engine, case=case_in_inventory(path), seal=_seal_check())
     kept = not report.broken(Grade(least))
     lines = [f"{item.grade} ({item.rule}) at {item.place}: {item.message}" for item in sorted(report.violations)]
     return kept, _headline(report, kept), lines, {**report.as_json(), "ok": kept}
+
+
+def _seal_check() -> SealCheck | None:
+    """What checks the seal of a sealed package, where the libraries for it are installed."""
+    try:
+        from trace_prov.seal.checking import check_sealed
+        from trace_prov.seal.form import form_problems
+        from trace_prov.seal.keys import signer_module
+
+        signer_module()
+    except (ImportError, UsageError):
+        return None
+
+    def check(folder: Path) -> Iterator[str]:
+        problems = check_sealed(folder).problems
+        yield from problems or form_problems(folder, read_package(folder))
+
+    return check
 
 
 def _headline(report: Report, kept: bool) -> str:

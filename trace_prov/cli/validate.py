@@ -200,6 +200,9 @@ def validate(
     Exit codes: 0 all rules are kept, 1 some file breaks them, 2 some file cannot be read as what it claims to be.
     """
     options = Options(engine, ontologies, rules_only, fail_on)
+    for path in files:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
     code = 0
     verdicts: list[dict[str, Any]] = []
     for path, chosen in _expanded(files, kind):

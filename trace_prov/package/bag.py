@@ -27,9 +27,10 @@ EVIDENCE, TRIG, JSON_LD, README = "data/evidence.json", "data/graph.trig", "data
 PAYLOAD = (EVIDENCE, TRIG, JSON_LD, README)
 MANIFEST, TAG_MANIFEST = "manifest-sha256.txt", "tagmanifest-sha256.txt"
 TAGS = ("bagit.txt", "bag-info.txt", MANIFEST, TAG_MANIFEST)
-#: What `trace-prov seal` adds beside the payload, which the contract says nothing of.
+#: What `trace-prov seal` adds beside the payload, of which the contract says nothing.
+#: The time stamp, the last one, is not in every seal.
 SEAL = tuple(
-    f"seal/{name}" for name in ("public-key.pem", "records.json", "statement.dsse.json", "timestamp.tsr", "verify.py")
+    f"seal/{name}" for name in ("public-key.pem", "records.json", "statement.dsse.json", "verify.py", "timestamp.tsr")
 )
 #: The keys of bag-info.txt; whatever else is to be said of a package is said outside of it.
 INFO_KEYS = frozenset({"Bag-Software-Agent", "Payload-Oxum"})
@@ -117,6 +118,27 @@ def _make_bag(folder: Path, files: dict[str, bytes]) -> None:
     bag = bagit.Bag(str(folder))
     del bag.info["Bagging-Date"]
     bag.save()
+    # The library lists tag files in the order in which the disk has them.
+    (folder / TAG_MANIFEST).write_bytes(tag_files(PackageFolder(folder))[TAG_MANIFEST])
+
+
+def tag_files(folder: PackageFolder) -> dict[str, bytes]:
+    """The tag files that a package with this payload, and this seal if it has one, is written with.
+
+    Raises PackageError where a file of the payload or of the bag is missing.
+    """
+    payload = {name: folder.read(name) for name in PAYLOAD}
+    size = sum(map(len, payload.values()))
+    info = f"Bag-Software-Agent: {SOFTWARE}\nPayload-Oxum: {size}.{len(payload)}\n"
+    tags = {"bagit.txt": VERSION.encode(), "bag-info.txt": info.encode(), MANIFEST: _manifest(payload)}
+    sealed = {name: folder.read(name) for name in SEAL if (folder.path / name).is_file()}
+    return {**tags, TAG_MANIFEST: _manifest(tags | sealed)}
+
+
+def _manifest(files: dict[str, bytes]) -> bytes:
+    """A manifest, sorted by name, two blanks between digest and name: as the library and the seal write it."""
+    lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
+    return "".join(lines).encode()
 
 
 def _same(made: Path, folder: Path) -> bool:
@@ -140,7 +162,7 @@ class PackageFolder:
 
     def read(self, name: str, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
         """The bytes of a file of the package; raises PackageError when it is none, or lies behind a link."""
-        if name not in PAYLOAD and name not in TAGS:
+        if name not in (*PAYLOAD, *TAGS, *SEAL):
             raise PackageError(str(self.path), place=name, expected="a file that packages have", found="another name")
         target = self.path / name
         for step in (target.parent, target):

@@ -13,7 +13,6 @@ from trace_prov.account import WITHHELD
 from trace_prov.derive.target import Question, targets
 from trace_prov.finding import NotApplicable, Target
 from trace_prov.model import (
-    Action,
     BasisState,
     Binding,
     BindingTable,
@@ -24,6 +23,7 @@ from trace_prov.model import (
     TableState,
 )
 from trace_prov.package.condition import Condition, Labels
+from trace_prov.package.declaration import has_account, hidden_addresses, hidden_layers
 from trace_prov.package.evidence import identified
 from trace_prov.package.labels import id_like_words, id_order, ids_of, opaque_labels, with_labels
 from trace_prov.package.model import Contract, Counts, Layer, Package, Why, Withheld
@@ -142,56 +142,21 @@ def count(run: Run) -> Counts:
         results=sum(action.result is not None for action in run.actions),
         records=sum(len(action.records) for action in run.actions),
         turns=len(run.turns),
-        accounts=len({action.step for action in run.actions if _has_account(action)}),
+        accounts=len({action.step for action in run.actions if has_account(action)}),
         rows=len(run.table.rows),
         inputs=len(run.inputs),
     )
 
 
-def _has_account(action: Action) -> bool:
-    return action.account.basis.state is not BasisState.WITHHELD
-
-
 def _declaration(shown: Run, recorded: Run, contract: Contract) -> Iterator[Withheld]:
     """What is hidden, layers first, then addresses in order."""
-    for name, layer in (
-        ("account", contract.account),
-        ("request", contract.request),
-        ("recorded inputs", contract.inputs),
-        ("binding table", contract.table),
-    ):
-        if layer is Layer.WITHHELD:
-            yield Withheld(name, RecordState.WITHHELD, Why.CONDITION)
-        elif layer is Layer.NOT_RECORDED:
-            yield Withheld(name, RecordState.ABSENT, Why.LOG)
-        elif layer is TableState.PARTIAL:
-            yield Withheld(name, RecordState.CUT, Why.CONDITION)
-    for turn in shown.turns:
-        if contract.request is Layer.SHOWN and turn.content.state is not RecordState.PRESENT:
-            was = recorded.turns[turn.number - 1].content.state
-            yield _hidden(str(shown.turn_record(turn).locator), turn.content.state, was)
-    for action, original in zip(shown.actions, recorded.actions, strict=True):
-        yield from _hidden_of(action, original, contract)
-
-
-def _hidden_of(action: Action, recorded: Action, contract: Contract) -> Iterator[Withheld]:
-    for argument, was in zip(action.arguments, recorded.arguments, strict=True):
-        if argument.state is not RecordState.PRESENT:
-            yield _hidden(f"{action.id}.argument.{argument.name}", argument.state, was.state)
-    if action.arguments_text is None and recorded.arguments_text is not None:
-        yield Withheld(f"{action.id}.arguments", RecordState.REDACTED, Why.REDACTION)
-    if contract.account is Layer.SHOWN and not _has_account(action):
-        why = Why.REDACTION if _has_account(recorded) else Why.LOG
-        yield Withheld(f"{action.id}.account", RecordState.WITHHELD, why)
-    if action.result is None or not action.has_records:
-        return
-    before = {record.locator: record.state for record in recorded.records}
-    for record in action.records:
-        if record.state is not RecordState.PRESENT:
-            was_state = before.get(record.locator, RecordState.PRESENT)
-            declares = action.result.declared if record.locator.element == 0 else ()
-            yield replace(_hidden(str(record.locator), record.state, was_state), declares=declares)
-
-
-def _hidden(what: str, state: RecordState, was: RecordState) -> Withheld:
-    return Withheld(what, state, Why.LOG if state is was else Why.REDACTION)
+    yield from hidden_layers(contract)
+    texts = {
+        action.id
+        for action, original in zip(shown.actions, recorded.actions, strict=True)
+        if action.arguments_text is None and original.arguments_text is not None
+    }
+    in_the_log = {(hidden.what, hidden.state) for hidden in hidden_addresses(recorded, contract)}
+    for hidden in hidden_addresses(shown, contract, texts):
+        why = Why.LOG if (hidden.what, hidden.state) in in_the_log else Why.REDACTION
+        yield Withheld(hidden.what, hidden.state, why, hidden.declares)

@@ -221,6 +221,8 @@ def package_from_bytes(data: bytes, source: str = "evidence.json") -> Package:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise PackageError(source, place=where, expected="JSON", found=error.msg) from None
+    except ValueError:
+        raise PackageError(source, expected="numbers of at most 4,300 digits", found="a longer one") from None
     except RecursionError:
         raise PackageError(source, expected="JSON", found="brackets nested too deeply") from None
     node = _Node(source, "", body)
@@ -443,7 +445,7 @@ def _argument(node: _Node) -> Argument:
     if "value_text" in parts:
         try:
             return Argument(name, json.loads(parts["value_text"].text()))
-        except json.JSONDecodeError:
+        except ValueError:
             raise parts["value_text"].wrong("JSON") from None
     return Argument(name, parts["value"].value)
 

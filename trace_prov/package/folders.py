@@ -127,6 +127,15 @@ def _case_of(path: Path) -> str:
     return unquote(resolved.name)
 
 
+def case_in_inventory(path: Path) -> str | None:
+    """The case of a package as the inventory of the nearest folder above that has one tells it, and nothing else."""
+    resolved = path.resolve()
+    for parent in resolved.parents:
+        if (parent / INVENTORY).is_file():
+            return inventory_of(parent).get(resolved.relative_to(parent).as_posix())
+    return None
+
+
 def inventory_of(folder: Path) -> dict[str, str]:
     """Folder -> case of every package in the inventory; empty where there is none that can be read."""
     cases = {}

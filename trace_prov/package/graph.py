@@ -19,6 +19,7 @@ import pyoxigraph
 from trace_prov.graph import iris
 from trace_prov.graph.literals import quoted, to_rdf
 from trace_prov.graph.write import run_to_quads
+from trace_prov.package.labels import ID_WORD
 from trace_prov.package.model import Package
 
 PACKAGE = "https://w3id.org/trace-prov/package#"
@@ -60,8 +61,9 @@ def _claims(package: Package) -> Iterator[pyoxigraph.Quad]:
         yield quad(node, f"{name}Count", number)
     for word in package.kept:
         yield quad(node, "keptWord", word)
-    if package.kept:
-        yield quad(node, "keptPattern", "|".join(package.kept))
+    plain = [word for word in package.kept if ID_WORD.fullmatch(word)]
+    if plain:
+        yield quad(node, "keptPattern", "|".join(plain))
     target = f"{run}:target"
     yield quad(node, "hasTarget", pyoxigraph.NamedNode(target))
     yield quad(target, "type", kind("Target"))

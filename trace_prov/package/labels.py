@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
+from itertools import islice
 
 from trace_prov.model import Account, Basis, Binding, BindingTable, RecordedInput, Run
 
@@ -13,9 +15,18 @@ SEED = 42
 OPAQUE = re.compile(r"ref_[0-9a-f]{16}")
 
 _NUMBERED = re.compile(r"(?P<prefix>.*?)(?P<number>[0-9]+)", re.DOTALL)
+#: Where an id stands as a whole token: a hyphen or an underscore between word characters joins a longer word, a point
+#: before a digit a longer number.
+_TOKEN = r"(?<!\w)(?<!\w-)(?:{})(?!\w)(?!-\w)(?!\.[0-9])"
+_LABEL = re.compile(_TOKEN.format(OPAQUE.pattern))
 #: What reads like a local id: a letter, then a digit, with nothing but id characters between.
-_ID_LIKE = re.compile(r"[A-Za-z][A-Za-z_-]*[0-9]")
-_WORD = re.compile(r"[A-Za-z0-9_-]+")
+_ID_LIKE = re.compile(r"[^\W\d_](?:[^\W\d]|-)*\d")
+ID_WORD = re.compile(r"[A-Za-z0-9_-]+")
+#: Unicode categories of what looks like a hyphen, and of what is not seen at all or drawn over another character.
+_DASHES, _UNSEEN = frozenset({"Pd"}), frozenset({"Cf", "Mn", "Me", "Mc"})
+_MINUS = "\u2212"
+#: How many labels a case has at most, for the check that a label is one of them: more than any run has ids.
+_MOST_LABELS = 100_000
 
 
 def id_order(local_id: str) -> tuple[str, int, str]:
@@ -35,13 +46,21 @@ def ids_of(run: Run) -> set[str]:
 def opaque_labels(ids: Iterable[str], case: str) -> dict[str, str]:
     """A label for each id. The same ids of the same case get the same labels."""
     ordered = sorted(set(ids), key=id_order)
-    seed = hashlib.sha256(f"{SEED}|{case}".encode("utf-8", "surrogatepass")).digest()
+    return dict(zip(ordered, sorted(_first(_seed(case), len(ordered))), strict=True))
+
+
+def _seed(case: str) -> bytes:
+    return hashlib.sha256(f"{SEED}|{case}".encode("utf-8", "surrogatepass")).digest()
+
+
+def _first(seed: bytes, number: int) -> set[str]:
+    """The first labels that are drawn, this many different ones."""
     labels: set[str] = set()
     for label in _drawn(seed):
-        if len(labels) == len(ordered):
+        if len(labels) == number:
             break
         labels.add(label)
-    return dict(zip(ordered, sorted(labels), strict=True))
+    return labels
 
 
 def _drawn(seed: bytes) -> Iterator[str]:
@@ -55,15 +74,11 @@ def _drawn(seed: bytes) -> Iterator[str]:
 
 
 def relabelled(text: str, labels: Mapping[str, str]) -> str:
-    """The text with every id that stands as a whole token replaced, and nothing else.
-
-    A hyphen or an underscore between word characters joins a longer word, a point before a digit a longer number.
-    """
+    """The text with every id that stands as a whole token replaced, and nothing else."""
     if not labels:
         return text
     longest_first = "|".join(re.escape(local_id) for local_id in sorted(labels, key=len, reverse=True))
-    pattern = rf"(?<!\w)(?<!\w-)(?:{longest_first})(?!\w)(?!-\w)(?!\.[0-9])"
-    return re.sub(pattern, lambda match: labels[match[0]], text)
+    return re.sub(_TOKEN.format(longest_first), lambda match: labels[match[0]], text)
 
 
 def with_labels(run: Run, labels: Mapping[str, str]) -> Run:
@@ -89,14 +104,61 @@ def _maybe(text: str | None, labels: Mapping[str, str]) -> str | None:
 
 
 def id_like_words(run: Run) -> tuple[str, ...]:
-    """The words of the accounts that read like local ids and are no labels, sorted: file names, ids never issued."""
+    """The words of the accounts that read like local ids and are no labels, sorted: file names, ids never issued.
+
+    So do words that only look like it: with another hyphen, with digits or letters of another script or width, with
+    characters between that are not seen.
+    """
     words: set[str] = set()
     for action in run.actions:
         for text in texts_of(action.account):
-            for word in _WORD.findall(OPAQUE.sub("", text)):
-                if _ID_LIKE.search(word) is not None:
-                    words.add(word)
+            words.update(word for word in _words(_LABEL.sub(" ", text)) if _ID_LIKE.search(as_seen(word)) is not None)
     return tuple(sorted(words))
+
+
+def labels_in(run: Run) -> set[str]:
+    """All labels in the accounts, the table and the recorded inputs."""
+    ids = ids_of(run)
+    return ids.union(*(_LABEL.findall(text) for action in run.actions for text in texts_of(action.account)))
+
+
+def foreign_labels(labels: Set[str], case: str, *, number: int | None) -> set[str]:
+    """Those of the labels that this case does not have; `number` is how many ids its run has, where that is known."""
+    seed = _seed(case)
+    if number is not None:
+        return set(labels).difference(_first(seed, number))
+    left = set(labels)
+    for label in islice(_drawn(seed), _MOST_LABELS):
+        if not left:
+            break
+        left.discard(label)
+    return left
+
+
+def as_seen(word: str) -> str:
+    """The word in plain letters: compatibility forms and other hyphens replaced, what is not seen left out."""
+    if word.isascii():
+        return word
+    folded = unicodedata.normalize("NFKC", word)
+    kinds = ((character, unicodedata.category(character)) for character in folded)
+    return "".join(_hyphen(character, kind) for character, kind in kinds if kind not in _UNSEEN)
+
+
+def _hyphen(character: str, kind: str) -> str:
+    return "-" if kind in _DASHES or character == _MINUS else character
+
+
+def _words(text: str) -> Iterator[str]:
+    yield from ID_WORD.findall(text)
+    if not text.isascii():
+        joined = "".join(character if _joins(character) else " " for character in text)
+        yield from (word for word in joined.split() if not word.isascii())
+
+
+def _joins(character: str) -> bool:
+    if character.isalnum() or character in ("_", "-", _MINUS):
+        return True
+    return unicodedata.category(character) in _DASHES | _UNSEEN
 
 
 def texts_of(account: Account) -> Iterator[str]:

@@ -90,8 +90,12 @@ def run_fast(data: str, shapes: Shapes) -> list[Result]:
 
 
 def _message(result: dict[str, Any]) -> str:
-    """The author's message, which comes last, with the value in it as text and not as a term."""
-    message: str = result["messages"][-1]
+    """The author's message, with the value in it as text and not as a term.
+
+    It comes after the engine's own; a query's comes first, and after it that of its shape.
+    """
+    by_query = _bare(result["sourceConstraintComponent"]) == f"{_SH}SPARQLConstraintComponent"
+    message: str = result["messages"][0 if by_query else -1]
     value = result.get("value")
     return message if value is None else message.replace(value, _bare(value))
 

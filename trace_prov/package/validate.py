@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyoxigraph
 
-from trace_prov.account import read_account
 from trace_prov.errors import PackageError
 from trace_prov.package.bag import (
     EVIDENCE,
@@ -31,15 +30,20 @@ from trace_prov.package.bag import (
     PackageFolder,
     bagit_library,
     files_in,
+    tag_files,
 )
 from trace_prov.package.contract import RULE, Shapes, shapes_for
 from trace_prov.package.evidence import package_from_bytes, package_to_bytes
 from trace_prov.package.graph import PACKAGE, package_to_quads, quads_of, to_jsonld, to_trig
 from trace_prov.package.model import Contract, Package, contract_from
 from trace_prov.package.shacl import Engine, Grade, engine_named, to_ntriples
+from trace_prov.package.soundness import unsound
 
 #: How many differing statements are named before the rest is counted.
 SHOWN = 5
+
+#: From the folder of a sealed package to what is wrong with its seal.
+SealCheck = Callable[[Path], Iterable[str]]
 
 _RUN = re.compile(r"^urn:trace-prov:run:[0-9a-f]{32}")
 _ELEMENT = re.compile(r"\.result:([0-9]+)$")
@@ -94,8 +98,14 @@ class Report:
         }
 
 
-def validate_package(path: Path, engine: str = "fast") -> Report:
-    """Check one folder; raises PackageError when it is no folder at all, UsageError for an unknown engine."""
+def validate_package(
+    path: Path, engine: str = "fast", case: str | None = None, seal: SealCheck | None = None
+) -> Report:
+    """Check one folder; raises PackageError when it is no folder at all, UsageError for an unknown engine.
+
+    `case` is the case's name, where an inventory tells it: then the labels must be those of the case. `seal` says what
+    is wrong with the seal of a sealed package.
+    """
     run_shapes = engine_named(engine)
     if not path.is_dir():
         raise PackageError(
@@ -105,11 +115,14 @@ def validate_package(path: Path, engine: str = "fast") -> Report:
     folder = PackageFolder(path)
     _check_files(report, path)
     _check_bag(report, folder)
+    _check_tags(report, folder)
+    _check_seal(report, path, seal)
     package = _check_evidence(report, folder)
     graph = _check_graphs(report, folder, package)
     if package is not None:
         quads = package_to_quads(package)
-        _check_accounts(report, package)
+        for item in unsound(package, case):
+            report.add(item.rule, item.place, item.message, item.grade)
         _check_shapes(report, quads, shapes_for(package.contract), run_shapes)
         if graph is not None and set(graph) != set(quads):
             _check_shapes(report, graph, shapes_for(package.contract), run_shapes, "graph.trig: ")
@@ -202,6 +215,37 @@ def _in_words(bagit: Any, detail: object) -> str:
     return str(detail)
 
 
+def _check_tags(report: Report, folder: PackageFolder) -> None:
+    """The tag files say what packages say, in the bytes in which packages say it: a manifest may have comments."""
+    try:
+        expected = tag_files(folder)
+        found = {name: folder.read(name) for name in expected}
+    except PackageError:
+        return  # a missing file is reported already
+    told = {violation.place for violation in report.violations}
+    for name, data in expected.items():
+        if found[name] != data and name not in told:
+            report.add("bag", name, "not written as packages have it: another order, a blank, a comment, a value")
+
+
+def _check_seal(report: Report, path: Path, check: SealCheck | None) -> None:
+    """The seal is a whole one, and what checks seals finds nothing wrong: its files may hold what they like else."""
+    folder = path / "seal"
+    if folder.is_symlink() or not folder.exists():
+        return
+    for name in SEAL[:-1]:
+        if not (path / name).is_file():
+            report.add("seal", name, "this file of a seal is missing")
+    for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if entry.is_dir() and not entry.is_symlink():
+            report.add("seal", f"seal/{entry.name}", "a folder that packages do not have")
+    if not report.violations and check is not None:
+        for problem in check(path):
+            report.add("seal", "seal", problem)
+    elif check is None:
+        report.add("seal", "seal", "a seal, which was not checked here: trace-prov verify does", Grade.RECOMMENDED)
+
+
 def _check_evidence(report: Report, folder: PackageFolder) -> Package | None:
     """The evidence is read strictly, and written again it gives the same bytes: nothing can hide in it."""
     try:
@@ -271,18 +315,6 @@ def _report_differences(report: Report, name: str, expected: set[pyoxigraph.Quad
         report.add("graph", f"{name}, {place_of(subject)}", f"{what}: {_term(quad.predicate.value)} {value!r}")
     if len(differences) > SHOWN:
         report.add("graph", name, f"and {len(differences) - SHOWN} more statements differ")
-
-
-def _check_accounts(report: Report, package: Package) -> None:
-    """The parts of an account are what its text says (CONTRACT §10): nothing was changed in one and not the other."""
-    for action in package.run.actions:
-        account = action.account
-        if account.text is not None and read_account(account.text) != account:
-            report.add(
-                "account-shown",
-                f"{action.id}.account",
-                "paragraph, Note and Basis are not what the account's text says",
-            )
 
 
 def _check_shapes(
