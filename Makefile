@@ -42,7 +42,8 @@ neo4j-stop:
 	$(PYTHON) docker/local/start_neo4j.py --home build/neo4j --stop
 
 .PHONY: ontology-docs
-## ontology-docs: the ontology's page (build/ontology/index.html) and the mapping table in docs/graph.md
+## ontology-docs: the ontology's pages (build/ontology/index.html, package.html) and the mapping table in docs/graph.md
 ontology-docs:
 	$(PYTHON) -m trace_prov.ontology.docs html build/ontology/index.html
+	$(PYTHON) -m trace_prov.ontology.docs html build/ontology/package.html package.ttl
 	$(PYTHON) -m trace_prov.ontology.docs table docs/graph.md

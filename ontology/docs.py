@@ -1,6 +1,7 @@
-"""Documentation of the ontology: its HTML page, by pyLODE, and the mapping table in docs/graph.md.
+"""Documentation of the ontology: an HTML page for each of its files, by pyLODE, and the mapping table in docs/graph.md.
 
 python -m trace_prov.ontology.docs html build/ontology/index.html
+python -m trace_prov.ontology.docs html build/ontology/package.html package.ttl
 python -m trace_prov.ontology.docs table docs/graph.md
 """
 
@@ -16,21 +17,23 @@ from rdflib import RDF, RDFS, SKOS, Graph, Literal
 
 BEGIN = "<!-- mapping table: written by `make ontology-docs` from ontology/mapping.tsv -->"
 END = "<!-- end of the mapping table -->"
+#: The vocabulary of run graphs; other files beside it have a page of their own.
+MAIN = "trace.ttl"
 
 
-def html() -> str:
-    """The ontology's page; needs the extra `docs`."""
+def html(name: str = MAIN) -> str:
+    """The page of one of the ontology's files; needs the extra `docs`."""
     # pyLODE sets the root logger to DEBUG on import; whoever calls us keeps theirs.
     level = logging.getLogger().level
     from pylode import OntPub  # type: ignore[import-untyped]
 
     logging.getLogger().setLevel(level)
-    return str(OntPub(_with_states_told()).make_html())
+    return str(OntPub(_with_states_told(name)).make_html())
 
 
-def _with_states_told() -> Graph:
-    """The ontology with each state listed in the definition of its class: pyLODE leaves individuals out."""
-    graph = Graph().parse(data=(files("trace_prov.ontology") / "trace.ttl").read_text("utf-8"), format="turtle")
+def _with_states_told(name: str) -> Graph:
+    """The file with each state listed in the definition of its class: pyLODE leaves individuals out."""
+    graph = Graph().parse(data=(files("trace_prov.ontology") / name).read_text("utf-8"), format="turtle")
     for kind in set(graph.subjects(RDFS.subClassOf, SKOS.Concept)):
         states = sorted(graph.subjects(RDF.type, kind), key=str)
         lines = [f"- {state}: {graph.value(state, SKOS.definition)}" for state in states]
@@ -59,11 +62,11 @@ def with_table(page: str) -> str:
     return f"{before}{BEGIN}\n\n{mapping_table()}\n\n{END}{after}"
 
 
-def main(what: str, target: str) -> None:
+def main(what: str, target: str, name: str = MAIN) -> None:
     path = Path(target)
     path.parent.mkdir(parents=True, exist_ok=True)
     if what == "html":
-        path.write_text(html(), "utf-8")
+        path.write_text(html(name), "utf-8")
     else:
         path.write_text(with_table(path.read_text("utf-8")), "utf-8")
 
