@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from trace_prov.cli import main
-from trace_prov.export import writing
 
 from .material import EXAMPLES
 
@@ -73,7 +72,7 @@ def test_a_file_that_is_there_is_replaced_whole(logs: Path, tmp_path: Path, monk
             file.write(data[:100])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing.Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     done = _export(logs, "--out", out, form="nquads")
     assert done.exit_code == 2
     assert "No space left on device" in done.output
@@ -116,7 +115,7 @@ def test_a_crate_goes_into_a_new_or_empty_folder_whole(
             raise OSError(28, "No space left on device")
         return write(part, data)
 
-    monkeypatch.setattr(writing.Path, "write_bytes", sometimes)
+    monkeypatch.setattr(Path, "write_bytes", sometimes)
     done = _export(*arguments, tmp_path / "third", form="ro-crate")
     assert done.exit_code == 2
     assert not (tmp_path / "third").exists()

@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import argparse
 import base64
+import calendar
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -270,10 +273,25 @@ def check_time_stamp(folder: Path, roots: Path | None) -> tuple[list[str], list[
     if roots is None or openssl is None:
         return [], ["time stamp not checked: it needs OpenSSL and --tsa-certificate"]
     command = [openssl, "ts", "-verify", "-in", str(folder / TIME_STAMP), "-data", str(folder / STATEMENT)]
-    done = subprocess.run([*command, "-CAfile", str(roots)], capture_output=True, text=True, check=False)
+    # The certificates need to have been valid when the stamp was made, not today (RFC 3161, appendix B).
+    moment = stated_moment(openssl, folder / TIME_STAMP)
+    command += ["-CAfile", str(roots), *([] if moment is None else ["-attime", str(moment)])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
-        return [], ["time stamp checked by OpenSSL"]
+        when = "" if moment is None else time.strftime(", made at %Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+        return [], [f"time stamp checked by OpenSSL{when}"]
     return [f"{TIME_STAMP}: not a time stamp of this statement by this authority"], []
+
+
+def stated_moment(openssl: str, stamp: Path) -> int | None:
+    """The time that a stamp states, in seconds of POSIX time, as OpenSSL reads it."""
+    command = [openssl, "ts", "-reply", "-in", str(stamp), "-text"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    found = re.search(r"Time stamp: (\w{3} +\d+ \d\d:\d\d:\d\d)(?:\.\d+)? (\d{4}) GMT", done.stdout)
+    try:
+        return None if found is None else calendar.timegm(time.strptime(f"{found[1]} {found[2]}", "%b %d %H:%M:%S %Y"))
+    except ValueError:
+        return None
 
 
 def verify(folder: Path, key: Path | None, roots: Path | None) -> tuple[list[str], list[str]]:
