@@ -81,6 +81,27 @@ def test_watermark_decisions_point_at_their_actions(database: Connection, real_r
     assert remove_annotations(database) == 1
 
 
+def test_decisions_of_an_attacked_log_are_where_detection_placed_them(
+    database: Connection, real_runs: list[Run]
+) -> None:
+    """`about` of `watermark detect --annotate` counts, not the decision's number in the log; None is no action."""
+    run = next(run for run in real_runs if len(run.actions) > 1)
+    load(database, graphs_of_runs([run]))
+    evidence = [
+        {"run": "log", "group": 1, "skipped": None, "match": True, "about": f"{run.id}:act-02"},
+        {"run": "log", "group": 2, "skipped": "repeated context", "match": None, "about": None},
+    ]
+    body = {"decision": "watermark found", "reason": "p", "key_id": "k", "attacks": ["truncate:0.5"]}
+    done = annotate(database, [("line 1", body | {"evidence": evidence, "inputs": [["a.json", "0" * 64]]})])
+    assert (done.annotations, done.elsewhere) == (3, 1)
+    with database.session() as session:
+        rows = session.run(
+            "MATCH (a:Action)<-[:ABOUT]-(d:WatermarkDecision)-[:PART_OF]->(v) "
+            "RETURN a.id AS action, d.group AS number, v.attacks AS attacks, v.inputs AS inputs"
+        ).values()
+    assert rows == [["act-02", 1, ["truncate:0.5"], ["0" * 64]]]
+
+
 def test_what_cannot_be_attached_is_refused(database: Connection, real_runs: list[Run]) -> None:
     finding = next(f for f in derive_natively(real_runs[0]) if isinstance(f, Finding))
     with pytest.raises(ContentError, match="is not in the database"):

@@ -14,7 +14,7 @@ from tests.graph.strategies import examples, visible_runs
 from trace_prov.errors import GraphError
 from trace_prov.graph.write import run_to_nquads, run_to_quads
 from trace_prov.model import Run
-from trace_prov.neo4j import mapping
+from trace_prov.neo4j import annotate, mapping
 from trace_prov.neo4j.statements import edges_statement, nodes_statement
 
 ONTOLOGY = Path(__file__).resolve().parents[2] / "ontology"
@@ -49,8 +49,8 @@ def test_labels_types_and_properties_of_the_mapping_table_are_those_used() -> No
     types = {name for cell in cells for name in re.findall(r"\[:(\w+)", cell)}
     labels = {name for cell in cells for name in re.findall(r"[(:](?<=:)(\w+)(?=[:)\s])", cell)}
     labels = {name for name in labels if name[0].isupper() and not name.isupper()}
-    assert types - {"CONTAINS_LITERAL"} <= set(mapping.TYPES)
-    assert labels <= set(mapping.CLASS_LABELS)
+    assert types - {"CONTAINS_LITERAL"} <= set(mapping.TYPES) | set(annotate.LINKS)
+    assert labels <= set(mapping.CLASS_LABELS) | set(annotate.KINDS)
 
 
 @examples(60)

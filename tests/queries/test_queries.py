@@ -15,9 +15,11 @@ from trace_prov.graph.store import TraceStore
 from trace_prov.model import Action, Content, Run
 
 from ..graph.samples import IBAN, RUN_ID, full_run
+from ..watermark.marked_graph import annotated
 
 OTHER_ID = f"urn:trace-prov:run:{'f' * 32}"
 STORE = TraceStore.in_memory([full_run(), full_run(OTHER_ID)])
+annotated(STORE, [full_run(), full_run(OTHER_ID)])
 KINDS = {"IRI": pyoxigraph.NamedNode(RUN_ID), "string": pyoxigraph.Literal("x"), "integer": pyoxigraph.Literal(1)}
 
 
@@ -138,6 +140,7 @@ def talking_run(run_id: str) -> Run:
 @pytest.mark.parametrize("file", queries(), ids=lambda file: file.name)
 def test_without_a_run_all_runs_are_asked(file: QueryFile) -> None:
     store = TraceStore.in_memory([talking_run(RUN_ID), talking_run(OTHER_ID)])
+    annotated(store, [talking_run(RUN_ID), talking_run(OTHER_ID)])
     needed = {"literal": IBAN} if any(parameter.name == "literal" for parameter in file.parameters) else {}
     everything = ask(file.name, store, **needed)
     assert everything

@@ -92,7 +92,8 @@ def test_attack_then_detect_with_receipts(folder: Path) -> None:
         "--out", folder / "cut.json", "--truth", folder / "truth.jsonl",
     )  # fmt: skip
     assert done.exit_code == 0
-    fates = [json.loads(line) for line in (folder / "truth.jsonl").read_text().splitlines()]
+    head, *fates = [json.loads(line) for line in (folder / "truth.jsonl").read_text().splitlines()]
+    assert head["attacks"] == ["cut-block:0.3", "strip-times"]
     assert sum(fate["new"] is None for fate in fates) > 0
     assert len(read_runs(folder / "cut.json")[0].groups) == 17
     found = run("detect", folder / "cut.json", "--keys", folder / "keys.json", "--receipts", folder / "receipts.jsonl")

@@ -14,12 +14,14 @@ import click
 import orjson
 
 from trace_prov.cli.output import console, printable, say, shown_table, to_line
+from trace_prov.cli.watermark_annotations import annotate, list_annotations, truth_for, unannotate
 from trace_prov.errors import UsageError
 from trace_prov.watermark import attacks as attack_tools
 from trace_prov.watermark import calibrate as calibration
 from trace_prov.watermark import keys as custody
 from trace_prov.watermark import power as planner
 from trace_prov.watermark import report
+from trace_prov.watermark.annotating import Written
 from trace_prov.watermark.consistency import check_receipt, receipt_from_json
 from trace_prov.watermark.consistency import receipt as make_receipt
 from trace_prov.watermark.convert import trajectory_of
@@ -28,6 +30,7 @@ from trace_prov.watermark.errors import KeyFileError, SchemeError, TrajectoryErr
 from trace_prov.watermark.rewriters import EndpointRewriter, InspectRewriter, Rewriter, SmolRewriter
 from trace_prov.watermark.scheme import Scheme, scheme_from_json
 from trace_prov.watermark.trajectory import Run, dump_runs, parse_runs
+from trace_prov.watermark.truth import dump_truth, truth_of
 from trace_prov.watermark.verdict import FOUND, Verdict
 
 EXISTING = click.Path(path_type=Path)
@@ -35,6 +38,8 @@ EXISTING = click.Path(path_type=Path)
 
 #: what `trace-prov watermark` holds
 commands = click.Group()
+commands.add_command(list_annotations)
+commands.add_command(unannotate)
 
 
 def scheme_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -191,6 +196,8 @@ def verify(*, commitment: Path, revealed: Path) -> None:
 @click.option("--commitment", type=EXISTING, help="Commitment that key and scheme must open.")
 @click.option("--evidence", is_flag=True, help="Show every decision, and why it counts or does not.")
 @click.option("--disclose", is_flag=True, help="Write u and scores as well; they help a forger.")
+@click.option("--annotate", "folder", type=EXISTING, help="Write the verdict beside the runs of this store.")
+@click.option("--truth", type=EXISTING, help="What an attack did to the log, for --annotate.")
 @click.option("--fail-on-found", is_flag=True, help="End with exit code 1 when a watermark is found.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text", show_default=True, help="Output."
@@ -205,6 +212,8 @@ def detect(
     commitment: Path | None,
     evidence: bool,
     disclose: bool,
+    folder: Path | None,
+    truth: Path | None,
     fail_on_found: bool,
     form: str,
 ) -> None:
@@ -215,15 +224,23 @@ def detect(
     """
     scheme_ = _scheme(scheme_file)
     runs, inputs = _runs(logs)
+    told = truth_for(truth, inputs, folder)
     keys = [key for path in key_files for key in custody.read_keys(path, scheme_)]
     committed = _committed(commitment, key_files, scheme_)
     verdicts = detect_any(runs, keys, scheme_, ledger=_ledger(ledger))
     extra = tuple(_receipt_findings(runs, receipts))
     verdicts = [
-        dataclasses.replace(v, inputs=tuple(inputs), committed=committed, findings=(*v.findings, *extra))
+        dataclasses.replace(
+            v,
+            inputs=tuple(inputs),
+            committed=committed,
+            findings=(*v.findings, *extra),
+            attacks=() if told is None else told.steps,
+        )
         for v in verdicts
     ]
-    _print_verdicts(verdicts, form, evidence=evidence, disclose=disclose)
+    written = [] if folder is None else annotate(folder, verdicts, runs, told, disclose=disclose)
+    _print_verdicts(verdicts, form, written, evidence=evidence, disclose=disclose)
     if fail_on_found and any(verdict.decision == FOUND for verdict in verdicts):
         raise SystemExit(1)
 
@@ -261,9 +278,15 @@ def _receipt_findings(runs: Sequence[Run], path: Path | None) -> list[Any]:
     return [finding for run in runs if run.id in by_run for finding in check_receipt(run, by_run[run.id])]
 
 
-def _print_verdicts(verdicts: Sequence[Verdict], form: str, *, evidence: bool, disclose: bool) -> None:
+def _print_verdicts(
+    verdicts: Sequence[Verdict], form: str, written: Sequence[Written], *, evidence: bool, disclose: bool
+) -> None:
     if form != "text":
         values = [verdict.to_json(disclose=disclose) for verdict in verdicts]
+        for value, item in zip(values, written, strict=False):
+            value["annotation"] = item.annotation
+            for row in value["evidence"]:
+                row["about"] = item.about.get((row["run"], row["group"]))
         if form == "json":
             _emit({"format": "trace-prov-watermark-verdicts/1", "verdicts": values}, None)
         else:
@@ -294,7 +317,7 @@ def receipt(*, logs: tuple[Path, ...], metered: int | None) -> None:
 @click.option("--attack", "names", multiple=True, required=True, help="Such as delete-groups:0.3; repeat to compose.")
 @click.option("--seed", type=int, default=42, show_default=True, help="Seed of everything random.")
 @click.option("--out", type=EXISTING, required=True, help="File for the attacked trajectories.")
-@click.option("--truth", type=EXISTING, help="File for the fate of every record (JSON lines).")
+@click.option("--truth", type=EXISTING, help="File for the attacks and the fate of every record (JSON lines).")
 @click.option("--rewriter", default="rules", show_default=True, help="rules, smol:FILE.gguf, inspect:MODEL, or a URL.")
 @click.option("--model", default="default", show_default=True, help="Model name for a URL rewriter.")
 def attack(
@@ -310,11 +333,12 @@ def attack(
     """Attack LOGS as a reseller might: delete, cut, strip, insert, reorder, rename, rewrite."""
     writer = _rewriter(rewriter, model)
     steps = [attack_tools.parse(name, writer) for name in names]
-    result = attack_tools.apply(_runs(logs)[0], steps, seed)
-    out.write_bytes(dump_runs(result.runs))
+    runs, inputs = _runs(logs)
+    result = attack_tools.apply(runs, steps, seed)
+    data = dump_runs(result.runs)
+    out.write_bytes(data)
     if truth is not None:
-        lines = [{"old": fate.old, "new": fate.new, "changed": fate.changed} for fate in result.fates]
-        truth.write_text("".join(to_line(line) + "\n" for line in lines), encoding="utf-8")
+        truth.write_bytes(dump_truth(truth_of(result, inputs, data)))
     changed = sum(fate.changed for fate in result.fates)
     click.echo(f"{out}: {', '.join(result.steps)}; {result.lost} records lost, {changed} changed", err=True)
 

@@ -161,12 +161,17 @@ def _holders(made: _Annotations, uri: str, run: str, type_: str, answer: Json) -
 
 def _verdict(made: _Annotations, body: Json) -> None:
     plain = {name: value for name, value in body.items() if isinstance(value, str | int | float | bool)}
-    verdict = made.node("WatermarkVerdict", plain | {"runs": body.get("runs", [])})
+    lists = {"runs": body.get("runs", []), "attacks": body.get("attacks", [])}
+    verdict = made.node(
+        "WatermarkVerdict", plain | lists | {"inputs": [digest for _, digest in body.get("inputs", [])]}
+    )
     for row in body["evidence"]:
-        kept = {name: value for name, value in row.items() if value is not None}
+        kept = {name: value for name, value in row.items() if value is not None and name != "about"}
         decision = made.node("WatermarkDecision", kept | {"verdict": verdict})
         made.link("PART_OF", decision, verdict)
-        made.link("ABOUT", decision, iris.action(row["run"], row["group"]))
+        # `detect --annotate` says which action a decision is, or that it is none; else the run's id has to do.
+        about = row["about"] if "about" in row else iris.action(row["run"], row["group"])
+        made.link("ABOUT", decision, about or "")
 
 
 def _value(value: Any) -> Any:

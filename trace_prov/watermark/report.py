@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from trace_prov.watermark.calibrate import FixedKeyRow, LevelRow
 from trace_prov.watermark.power import Plan
-from trace_prov.watermark.verdict import NOTHING, ChannelResult, Verdict, shown_p
+from trace_prov.watermark.verdict import NOTHING, ChannelResult, Finding, Verdict, shown_p
+
+#: findings of one check in one run that a table shows
+FINDINGS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ def verdict_lines(verdict: Verdict) -> list[str]:
             f"Ledger: {ledger.runs} run(s) without salt searched among {ledger.entries} entries; "
             f"every p carries the factor {ledger.entries}^{ledger.runs}"
         )
+    if verdict.attacks:
+        lines.append(f"Attacks on the log, by its truth file: {', '.join(verdict.attacks)}")
     lines.append(_power(verdict))
     return lines
 
@@ -98,10 +103,15 @@ def evidence_table(verdict: Verdict, *, disclose: bool) -> Table:
 
 
 def findings_table(verdict: Verdict) -> Table:
-    """Consistency checks that failed."""
+    """Consistency checks that failed; of one check in one run the first ones, and how many more there are."""
     table = Table(("check", "run", "place", "what", "how sure"), [])
+    kinds: dict[tuple[str, str], list[Finding]] = {}
     for finding in verdict.findings:
-        table.rows.append((finding.check, finding.run, finding.place, finding.what, finding.sure))
+        kinds.setdefault((finding.check, finding.run), []).append(finding)
+    for (check, run), found in kinds.items():
+        table.rows.extend((check, run, item.place, item.what, item.sure) for item in found[:FINDINGS_SHOWN])
+        if len(found) > FINDINGS_SHOWN:
+            table.rows.append((check, run, "", f"and {len(found) - FINDINGS_SHOWN} more (--format json has all)", ""))
     return table
 
 

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from trace_prov import __version__
 from trace_prov.watermark.scheme import Scheme
 
 FOUND, NOTHING, ABSTAIN = "watermark found", "no evidence at this power", "abstain"
@@ -124,6 +125,7 @@ class Verdict:
         """Return the verdict as JSON values; u and scores only when `disclose`d (they help a forger, §2.4)."""
         value = dataclasses.asdict(self)
         value["scheme_digest"] = self.scheme_digest
+        value["tool"] = f"trace-prov {__version__}"
         for channel in ("selection", "tally"):
             value[channel]["p"] = getattr(self, channel).p
         value["p_joint"] = self.p_joint
