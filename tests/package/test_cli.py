@@ -124,6 +124,8 @@ def test_plan_and_diff(tmp_path: Path) -> None:
     lost = run("plan", ONE, "--redact", "act-01.result", "--format", "jsonl")
     assert lost.exit_code == 1
     assert lines(lost)[0]["lost"] == ["Q2", "Q3"]
+    idle = run("plan", ONE, "--redact", "act-99.result")
+    assert (idle.exit_code, "no run has anything for act-99.result" in idle.stderr) == (2, True)
     assert run("plan", ONE).exit_code == 2
     assert run("plan", ONE, "--keep", "Q9").exit_code == 2
     run("package", ONE, "--condition", "C10", "--out", tmp_path / "C10")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import chain, combinations
 from pathlib import Path
@@ -10,16 +11,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.package.cases import package_of, small_run
+from tests.package.cases import IBAN, package_of, small_run
 from tests.package.test_completions import small_runs
 from trace_prov.derive import Question
 from trace_prov.finding import NotApplicable, Status
-from trace_prov.model import Locator, Run, TableState
+from trace_prov.model import Argument, Content, Locator, Run, TableState
 from trace_prov.package.comparator import finding_of
 from trace_prov.package.condition import BUILT_IN, Condition, read_condition
 from trace_prov.package.diff import diff
 from trace_prov.package.lattice import QUESTIONS, Lattice, answer_to, count_all, lattice
-from trace_prov.package.plan import Loss, Needs, Plan, Unanswerable, _built, _condition, loss, plan, to_toml
+from trace_prov.package.plan import Echo, Loss, Needs, Plan, Unanswerable, _built, _condition, loss, plan, to_toml
 from trace_prov.package.redact import parse_rule
 
 CALM = settings(
@@ -108,7 +109,28 @@ def test_a_redaction_says_what_it_loses_and_where_its_text_still_stands() -> Non
     assert [rule.text for rule in found.unused] == ["act-09.result"]
     echo = loss(small_run(), [parse_rule("act-03.argument.body")], everything)
     assert isinstance(echo, Loss)
-    assert ("act-03.argument.body", "request.user") in echo.echoes
+    assert Echo("act-03.argument.body", "request.user") in echo.echoes
+
+
+def test_values_of_a_hidden_text_that_stand_elsewhere_are_named() -> None:
+    """In another's account, in an argument that is no text, in a recorded input; unescaped where they are escaped."""
+    run = small_run()
+    pay = run.actions[2]
+    arguments = (*pay.arguments, Argument("to", [{"name": 'Ann "B" Lee', "iban": IBAN}]))
+    first = run.actions[0]
+    assert first.result is not None
+    text = Content(json.dumps({"iban": IBAN, "name": 'Ann "B" Lee'}))
+    first = replace(first, result=replace(first.result, content=text))
+    run = replace(run, actions=(first, run.actions[1], replace(pay, arguments=arguments)))
+    shows_all = Condition("all", account=True, request=True, inputs=True, table=TableState.COMPLETE)
+    found = loss(run, [parse_rule("act-01.result")], shows_all)
+    assert isinstance(found, Loss)
+    told = {(echo.stands_in, echo.part) for echo in found.echoes}
+    assert ("act-03.argument.recipient", IBAN) in told
+    assert ("act-03.argument.to", 'Ann "B" Lee') in told
+    assert ("act-03.account", IBAN) in told
+    assert ("recorded input in-3", IBAN) in told
+    assert "recorded input in-2" not in {place for place, _ in told}  # it is hidden with its record
 
 
 def test_a_lattice_shows_every_combination_and_the_smallest() -> None:

@@ -61,16 +61,24 @@ def plan_package(
     reporter = Reporter()
     refuse_all_actions(question)
     bad = False
+    idle = list(rules)
     runs = reporter.runs_of(load_paths(logs, format_name=from_format, max_bytes=max_bytes))
     for number, run in enumerate(runs):
         if write is not None and number:
             raise UsageError("--write: a plan is made for one log")
-        body, failed = _kept(run, names, question, write) if names else _lost(run, rules, base, question)
+        if names:
+            body, failed = _kept(run, names, question, write)
+        else:
+            body, failed, unused = _lost(run, rules, base, question)
+            idle = [rule for rule in idle if rule in unused]
         bad = bad or failed
         if form == "jsonl":
             click.echo(to_line({"case": case_id(run.source), **body}))
         else:
             _print(case_id(run.source), body)
+    if idle and reporter.runs:
+        reporter.damaged = True
+        say("error", f"no run has anything for {', '.join(rule.text for rule in idle)}")
     reporter.close()
     raise SystemExit(1 if bad else 0)
 
@@ -104,12 +112,13 @@ def _plan_json(found: Plan) -> dict[str, Any]:
     }
 
 
-def _lost(run: Run, rules: tuple[Rule, ...], base: Condition, question: Question) -> tuple[dict[str, Any], bool]:
+def _lost(
+    run: Run, rules: tuple[Rule, ...], base: Condition, question: Question
+) -> tuple[dict[str, Any], bool, tuple[Rule, ...]]:
+    """The answers before and after, whether one is lost, and the rules that found nothing."""
     found = loss(run, rules, base, question)
     if isinstance(found, NotApplicable):
-        return {"not_applicable": found.reason}, False
-    if found.unused:
-        say("warning", f"{case_id(run.source)}: nothing to redact for {', '.join(rule.text for rule in found.unused)}")
+        return {"not_applicable": found.reason}, False, ()
     lost = [name for name in QUESTIONS if found.lost(name)]
     answers = {}
     for name in QUESTIONS:
@@ -117,8 +126,15 @@ def _lost(run: Run, rules: tuple[Rule, ...], base: Condition, question: Question
         answers[name] = {"before": in_words(before), "after": in_words(after)}
         if after.status is Status.ABSTAIN:
             answers[name]["needed"] = ", ".join(after.needed) or "nothing would help"
-    echoes = [{"hidden": hidden, "stands_in": place} for hidden, place in found.echoes]
-    return {"condition": base.name, "lost": lost, "answers": answers, "still_readable": echoes}, bool(lost)
+    echoes = [
+        {"hidden": echo.hidden, "stands_in": echo.stands_in} | ({} if echo.part is None else {"part": echo.part})
+        for echo in found.echoes
+    ]
+    return (
+        {"condition": base.name, "lost": lost, "answers": answers, "still_readable": echoes},
+        bool(lost),
+        found.unused,
+    )
 
 
 def _print(case: str, body: dict[str, Any]) -> None:
@@ -145,4 +161,5 @@ def _print(case: str, body: dict[str, Any]) -> None:
             needed = f" (needed: {change['needed']})" if "needed" in change else ""
             click.echo(printable(f"  {name}: {change['before']} -> {change['after']}{lost}{needed}"))
         for echo in body["still_readable"]:
-            click.echo(printable(f"  still readable: the text of {echo['hidden']} stands in {echo['stands_in']}"))
+            text = f"{echo['part']!r}, a value in" if "part" in echo else "the text of"
+            click.echo(printable(f"  still readable: {text} {echo['hidden']} stands in {echo['stands_in']}"))

@@ -10,10 +10,12 @@ By the completion rule, for a case whose full record is known:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from trace_prov.conversation import to_json_text
 from trace_prov.derive.native import derive
 from trace_prov.derive.target import Question, targets
 from trace_prov.errors import UsageError
@@ -25,11 +27,13 @@ from trace_prov.package.condition import Condition
 from trace_prov.package.lattice import QUESTIONS, answer_to
 from trace_prov.package.model import Package
 from trace_prov.package.redact import Rule, parse_rule
+from trace_prov.text import decoded_strings
 
 #: Rows are chosen among all subsets up to this many cited rows, one by one beyond.
 EXACT_ROWS = 14
-#: Shorter texts stand in others by chance.
-SHORTEST_ECHO = 4
+#: Shorter texts, and shorter values in a text, stand in others by chance.
+SHORTEST_ECHO, SHORTEST_PART = 4, 8
+_WORD = re.compile(r"\w+(?:[-.@/_]\w+)*")
 
 
 @dataclass(frozen=True)
@@ -258,6 +262,15 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """The text of a hidden address, or the `part` of it that is a value in it, still stands in a visible one."""
+
+    hidden: str
+    stands_in: str
+    part: str | None = None
+
+
 @dataclass(frozen=True)
 class Loss:
     """What a redaction does to a question, and where the text that it hides can still be read."""
@@ -265,7 +278,7 @@ class Loss:
     before: Finding
     after: Finding
     unused: tuple[Rule, ...]
-    echoes: tuple[tuple[str, str], ...]
+    echoes: tuple[Echo, ...]
 
     def lost(self, question: str) -> bool:
         return (
@@ -292,12 +305,26 @@ def loss(
     )
 
 
-def _echoes(before: Run, after: Run) -> Iterator[tuple[str, str]]:
-    """(hidden address, address where its text still stands): a redaction follows no copies."""
+def _echoes(before: Run, after: Run) -> Iterator[Echo]:
+    """Where a text that becomes hidden, or a value in it, still stands: a redaction follows no copies."""
     shown = dict(_texts(after))
+    readings = {place: (text, *decoded_strings(text)) for place, text in shown.items()}
     for place, text in _texts(before):
-        if place not in shown and len(text) >= SHORTEST_ECHO:
-            yield from ((place, other) for other, visible in shown.items() if text in visible)
+        if place in shown or len(text) < SHORTEST_ECHO:
+            continue
+        values = sorted(
+            {one for one in _values_in(text) if len(one) >= SHORTEST_PART}, key=lambda one: (-len(one), one)
+        )
+        for other, read in readings.items():
+            found = next((part for part in (text, *values) if any(part in one for one in read)), None)
+            if found is not None:
+                yield Echo(place, other, None if found == text else found)
+
+
+def _values_in(text: str) -> Iterator[str]:
+    """The values of a structured text, and the words with a digit of any, such as account numbers."""
+    yield from decoded_strings(text)
+    yield from (word for word in _WORD.findall(text) if any(character.isdigit() for character in word))
 
 
 def _texts(run: Run) -> Iterator[tuple[str, str]]:
@@ -307,10 +334,16 @@ def _texts(run: Run) -> Iterator[tuple[str, str]]:
             yield str(run.turn_record(turn).locator), turn.content.text
     for action in run.actions:
         for argument in action.arguments:
-            if isinstance(argument.value, str):
-                yield f"{action.id}.argument.{argument.name}", argument.value
+            if argument.state is RecordState.PRESENT:
+                value = argument.value
+                yield f"{action.id}.argument.{argument.name}", value if isinstance(value, str) else to_json_text(value)
+        if action.arguments_text is not None:
+            yield f"{action.id}.arguments", action.arguments_text
         if action.account.text is not None:
             yield f"{action.id}.account", action.account.text
         for record in action.records:
             if record.text is not None:
                 yield str(record.locator), record.text
+    for row in run.inputs:
+        if row.text is not None:
+            yield f"recorded input {row.local_id}", row.text

@@ -235,14 +235,20 @@ def _knows_all_ids(package: Package) -> bool:
 def _inputs(package: Package) -> Iterator[Unsound]:
     texts = {record.locator: record.text for action in package.run.actions for record in action.records}
     texts |= {record.locator: record.text for record in map(package.run.turn_record, package.run.turns)}
+    pairs = ((row, row.text, texts.get(row.locator)) for row in package.run.inputs)
+    differ = [row for row, given, recorded in pairs if given and recorded and _differs(given, recorded)]
+    if differ:
+        named = ", ".join(row.local_id for row in differ[:NAMED]) + (", …" if len(differ) > NAMED else "")
+        message = f"{len(differ)} give another text than that of their record, which counts: {named}"
+        yield Unsound("inputs-shown", "the recorded inputs", message, Grade.RECOMMENDED)
     for row in package.run.inputs:
-        text = texts.get(row.locator)
-        if row.text is not None and text is not None and text_difference(row.text, text) is Severity.WARNING:
-            message = f"another text than that of {row.locator}; the record counts"
-            yield Unsound("inputs-shown", f"input {row.local_id}", message, Grade.RECOMMENDED)
         if not _is_channel(row):
             message = f"a channel is a word such as user or tool, not {row.channel!r}"
             yield Unsound("inputs-shown", f"input {row.local_id}", message, Grade.RECOMMENDED)
+
+
+def _differs(given: str, recorded: str) -> bool:
+    return text_difference(given, recorded) is Severity.WARNING
 
 
 def _is_channel(row: RecordedInput) -> bool:
@@ -250,6 +256,8 @@ def _is_channel(row: RecordedInput) -> bool:
 
 
 _LONGEST_CHANNEL = 24
+#: How many recorded inputs are named before the rest is counted.
+NAMED = 3
 _RULES: tuple[Callable[[Package], Iterator[Unsound]], ...] = (
     _steps, _turns, _deliveries, _arguments, _declared_elements, _accounts, _declaration, _rows, _kept_words,
     _labels_of_ids, _inputs,
