@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -27,6 +28,12 @@ def test_runs_come_back_from_disk_as_they_were(tmp_path: Path) -> None:
         for run in RUNS:
             assert store.run(run.id) == run
             assert store.nquads(run.id) == run_to_nquads(run)
+
+
+@pytest.mark.parametrize("text", ["a\x85b", "a\u2028b", "\u2029", "a\x0b\x0c\x1c\r\nb"])
+def test_only_line_feeds_end_a_line_of_nquads(text: str) -> None:
+    run = replace(RUNS[0], task=text)
+    assert TraceStore.in_memory([run]).nquads(run.id) == run_to_nquads(run)
 
 
 def test_loading_twice_changes_nothing(tmp_path: Path) -> None:

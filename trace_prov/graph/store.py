@@ -180,7 +180,7 @@ class TraceStore:
         """A run's graphs as canonical N-Quads, byte for byte as they were written."""
         data = pyoxigraph.serialize(self.quads(run), format=_N_QUADS)
         assert data is not None
-        return "".join(sorted(data.decode().splitlines(keepends=True))).encode()
+        return b"".join(sorted(data.splitlines(keepends=True)))  # bytes: only line feeds end a line, not U+2028
 
     def dump(self, output: IO[bytes], *, trig: bool = False) -> None:
         """Write all runs in the order of their IRIs as N-Quads or TriG; memory is that of one run."""
