@@ -316,7 +316,7 @@ def _echoes(before: Run, after: Run) -> Iterator[Echo]:
             {one for one in _values_in(text) if len(one) >= SHORTEST_PART}, key=lambda one: (-len(one), one)
         )
         for other, read in readings.items():
-            found = next((part for part in (text, *values) if any(part in one for one in read)), None)
+            found = next((part for part in (text, *longest_first) if any(part in one for one in read)), None)
             if found is not None:
                 yield Echo(place, other, None if found == text else found)
 
