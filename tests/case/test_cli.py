@@ -79,11 +79,13 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> 
         (["--as", "prov", "--engine", "case-utils", "x.provn"], "does not belong to --as prov"),
         (["--as", "case", "--engine", "shapes", "x.json"], "does not belong to --as case"),
         (["--as", "prov", "--rules-only", "x.provn"], "belong to --as case"),
-        (["--as", "case", "nothing.json"], "No such file"),
+        (["--as", "case", "nothing.json"], "no such file"),
     ],
 )
-def test_bad_calls(args: list[str], told: str) -> None:
-    result = run(*args)
+def test_bad_calls(args: list[str], told: str, tmp_path: Path) -> None:
+    for name in ("x.provn", "x.json"):
+        (tmp_path / name).touch()
+    result = run(*args[:-1], str(tmp_path / args[-1]))
     assert result.exit_code == 2
     assert told in result.stderr
 

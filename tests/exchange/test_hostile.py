@@ -100,3 +100,27 @@ def test_control_characters_of_a_file_name_reach_no_terminal(tmp_path: Path) -> 
     done = CliRunner().invoke(main, ["import", str(path), "--store", str(tmp_path / "store")])
     assert done.exit_code == 2
     assert "\x1b" not in done.output
+
+
+@pytest.mark.parametrize("options", [[], ["--from-format", "case"], ["--from-format", "prov"]])
+@pytest.mark.parametrize("name", ["missing.json", "folder.json"])
+def test_what_is_no_file_is_told(name: str, options: list[str], tmp_path: Path) -> None:
+    (tmp_path / "folder.json").mkdir()
+    done = CliRunner().invoke(main, ["import", str(tmp_path / name), "--store", str(tmp_path / "store"), *options])
+    assert done.exit_code == 2
+    assert isinstance(done.exception, SystemExit)
+    assert f"{name}: expected a readable file" in done.output
+
+
+@pytest.mark.parametrize("name", ["names.ttl", "case.ttl"])
+def test_relative_names_get_nothing_of_this_machine(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(
+        f"@prefix action: <{ACTION}> . @prefix prov: <http://www.w3.org/ns/prov#> .\n"
+        if name == "case.ttl"
+        else "@prefix prov: <http://www.w3.org/ns/prov#> . @prefix action: <http://a/> .\n"
+    )
+    path.write_text(path.read_text() + "<#a> a action:Action ; prov:used <b> .\n")
+    imported = read_document(path, "case" if name == "case.ttl" else None)
+    assert not any(str(tmp_path) in str(quad) or "file:" in str(quad) for quad in imported.quads)
+    assert any("2 relative names" in note for note in imported.notes)

@@ -54,8 +54,8 @@ class CaseFile:
     times_checked: bool
 
 
-def read_case(path: Path) -> CaseFile:
-    """Read a CASE graph.
+def read_case(path: Path, base: str | None = None) -> CaseFile:
+    """Read a CASE graph; relative names are completed with `base`, as case_validate does with the place of the file.
 
     Raises SourceError when the file cannot be opened, FormatError when it is no RDF or has its context elsewhere.
     """
@@ -78,20 +78,20 @@ def read_case(path: Path) -> CaseFile:
         except RecursionError:
             raise FormatError(str(path), expected="JSON", found="objects nested too deeply") from None
     if kind in ("trig", "nquads"):
-        graph, named = _default_graph(path, text, kind)
+        graph, named = _default_graph(path, text, kind, base)
         losses.extend(named)
     else:
-        graph = _parse(rdflib.Graph(), path, text, kind)
+        graph = _parse(rdflib.Graph(), path, text, kind, base)
     if len(graph) == 0:
         message = "no statement reaches validation, and an empty graph conforms to everything"
         losses.append(Finding(ERROR, "no-triples", "the file", message))
     return CaseFile(path, graph, tuple(losses), times_checked=kind == "json-ld")
 
 
-def _parse(graph: rdflib.Graph, path: Path, text: str, kind: str) -> Any:
+def _parse(graph: rdflib.Graph, path: Path, text: str, kind: str, base: str | None) -> Any:
     with quietly():
         try:
-            return graph.parse(data=text, format=kind, publicID=path.absolute().as_uri())
+            return graph.parse(data=text, format=kind, publicID=base or path.absolute().as_uri())
         except Exception as error:  # rdflib's parsers raise what their libraries raise
             lines = getattr(error, "lines", None)
             place = f"line {lines + 1}" if isinstance(lines, int) else None
@@ -99,8 +99,8 @@ def _parse(graph: rdflib.Graph, path: Path, text: str, kind: str) -> Any:
             raise FormatError(str(path), place=place, expected=f"RDF in {kind}", found=found) from error
 
 
-def _default_graph(path: Path, text: str, kind: str) -> tuple[rdflib.Graph, list[Finding]]:
-    dataset = _parse(rdflib.Dataset(), path, text, kind)
+def _default_graph(path: Path, text: str, kind: str, base: str | None) -> tuple[rdflib.Graph, list[Finding]]:
+    dataset = _parse(rdflib.Dataset(), path, text, kind, base)
     default = rdflib.Graph()
     for triple in dataset.default_graph:
         default.add(triple)

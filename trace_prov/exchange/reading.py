@@ -35,6 +35,7 @@ from trace_prov.model import Run, Source
 from trace_prov.prov_constraints.reading import ENDINGS as PROV_ENDINGS
 
 DOCUMENT = "urn:trace-prov:document:"
+COMPLETED = "https://w3id.org/trace-prov/document/"
 _RDF = {
     "turtle": pyoxigraph.RdfFormat.TURTLE,
     "trig": pyoxigraph.RdfFormat.TRIG,
@@ -86,18 +87,23 @@ def _guess(path: Path) -> str:
     return "prov" if iris.PROV in text else "case"
 
 
+def _data(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SourceError(str(path), expected="a readable file", found=error.strerror or str(error)) from None
+
+
 def _text(path: Path) -> str:
     try:
         # Not read_text: a carriage return in a PROV-N or Turtle string is content.
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise SourceError(str(path), expected="a readable file", found=error.strerror or str(error)) from None
+        return _data(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SourceError(str(path), place=f"byte {error.start}", expected="UTF-8", found=error.reason) from None
 
 
 def _source(path: Path, kind: str) -> Source:
-    data = path.read_bytes()
+    data = _data(path)
     return Source(path.name, kind, hashlib.sha256(data).hexdigest(), len(data))
 
 
@@ -105,14 +111,27 @@ def _document_name(source: Source) -> str:
     return f"{DOCUMENT}{source.sha256[:32]}"
 
 
+def _base(document: str) -> str:
+    """What relative names are completed with: not the place of the file, which is this machine's and tells nothing."""
+    return f"{COMPLETED}{document.removeprefix(DOCUMENT)}/"
+
+
+def _completed(quads: Iterable[pyoxigraph.Quad], document: str) -> list[str]:
+    """A note on the names that were relative in the file."""
+    base = _base(document)
+    terms = {getattr(term, "value", "") for quad in quads for term in (quad.subject, quad.predicate, quad.object)}
+    count = sum(term.startswith(base) for term in terms)
+    return [f"{count} relative names were completed with {base}"] if count else []
+
+
 def read_case_document(path: Path, accept_losses: bool = False) -> Imported:
     """A CASE bundle: its triples, the custody that they state as PROV, and the runs of agents in it."""
-    file = read_case(path)
+    source = _source(path, "case")
+    document = _document_name(source)
+    file = read_case(path, _base(document))
     notes = _losses(path, file, accept_losses, allowed=("no-triples",))
     if not len(file.graph):
         raise FormatError(str(path), expected="at least one statement", found="none")
-    source = _source(path, "case")
-    document = _document_name(source)
     data = file.graph.serialize(format="nt", encoding="utf-8")
     graph = pyoxigraph.NamedNode(document)
     quads = [
@@ -135,6 +154,7 @@ def read_case_document(path: Path, accept_losses: bool = False) -> Imported:
     else:
         runs = _foreign_case_runs(index, source, notes)
         notes += [f"a contradiction, {item}" for item in contradictions]
+    notes += _completed(quads, document)
     custody_graph = list(as_quads(custody(quads), f"{document}:custody"))
     return Imported(
         path.name, "CASE", document, len(file.graph), len(quads), tuple(runs), (*quads, *custody_graph), tuple(notes)
@@ -264,11 +284,14 @@ def _read_rdf(path: Path, text: str, kind: str, accept_losses: bool) -> Imported
     """PROV-O, or the quads of a store: run graphs become runs, everything else stays in graphs of the document."""
     source = _source(path, kind)
     name = _document_name(source)
-    lost = _losses(path, read_case(path), accept_losses, allowed=("named-graph",)) if kind == "json-ld" else []
+    lost = (
+        _losses(path, read_case(path, _base(name)), accept_losses, allowed=("named-graph",))
+        if kind == "json-ld"
+        else []
+    )
     format_ = pyoxigraph.RdfFormat.JSON_LD if kind == "json-ld" else _RDF[kind]
     try:
-        base = path.absolute().as_uri()
-        parsed = list(pyoxigraph.parse(text, format=format_, base_iri=base, rename_blank_nodes=True))
+        parsed = list(pyoxigraph.parse(text, format=format_, base_iri=_base(name), rename_blank_nodes=True))
     except SyntaxError as error:
         place = None if error.lineno is None else f"line {error.lineno}"
         raise FormatError(str(path), place=place, expected=f"RDF in {kind}", found=error.msg) from None
@@ -280,7 +303,7 @@ def _read_rdf(path: Path, text: str, kind: str, accept_losses: bool) -> Imported
         (own if is_run_bundle(getattr(quad.graph_name, "value", "")) else rest).append(quad)
     runs = _own_runs(path, own)
     quads, graphs = _renamed(rest, name)
-    notes = lost
+    notes = lost + _completed(quads, name)
     if not runs:
         found, others = prov_foreign.foreign_runs(quads)
         notes += others
