@@ -133,11 +133,13 @@ def _parse(path: Path) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = None if mark is None else f"line {mark.line + 1}, column {mark.column + 1}"
-        raise FormatError(
-            str(path), place=place, expected="YAML", found=getattr(error, "problem", None) or "another text"
-        ) from None
+        raise FormatError(str(path), place=place, expected="YAML", found=_problem(error)) from None
     except RecursionError:
         raise FormatError(str(path), expected="a few keys", found="brackets nested too deeply") from None
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or "another text").removeprefix("found ")
 
 
 def _refuse_contradictions(source: str, condition: Condition) -> None:
@@ -167,12 +169,12 @@ class _Reader:
     def refuse_unknown(self) -> None:
         for key in self.table:
             if key not in _KEYS:
-                raise FormatError(self.source, place=str(key), expected=f"one of {', '.join(_KEYS)}", found=repr(key))
+                raise FormatError(
+                    self.source, place=str(key), expected=f"one of {', '.join(_KEYS)}", found=repr(str(key))
+                )
 
     def refuse(self, key: str, expected: str) -> FormatError:
-        value = self.table[key]
-        found = repr(value) if isinstance(value, (str, bool, int, float)) else _kind(value)
-        return FormatError(self.source, place=key, expected=expected, found=found)
+        return FormatError(self.source, place=key, expected=expected, found=_shown(self.table[key]))
 
     def flag(self, key: str, default: bool) -> bool:
         value = self.table.get(key, default)
@@ -194,8 +196,11 @@ class _Reader:
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self.table.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        if not isinstance(value, list):
             raise self.refuse(key, "a list of texts")
+        for number, item in enumerate(value, start=1):
+            if not isinstance(item, str):
+                raise FormatError(self.source, place=f"{key}, item {number}", expected="a text", found=_shown(item))
         return tuple(value)
 
     def rules(self, key: str) -> tuple[Rule, ...]:
@@ -208,6 +213,10 @@ class _Reader:
                     self.source, place=f"{key}, item {number}", expected=error.expected, found=repr(text)
                 ) from None
         return tuple(rules)
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, (str, bool, int, float)) else _kind(value)
 
 
 def _kind(value: Any) -> str:

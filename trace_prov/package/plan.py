@@ -312,9 +312,8 @@ def _echoes(before: Run, after: Run) -> Iterator[Echo]:
     for place, text in _texts(before):
         if place in shown or len(text) < SHORTEST_ECHO:
             continue
-        values = sorted(
-            {one for one in _values_in(text) if len(one) >= SHORTEST_PART}, key=lambda one: (-len(one), one)
-        )
+        values = {one for one in _values_in(text) if len(one) >= SHORTEST_PART}
+        longest_first = sorted(values, key=lambda one: (-len(one), one))
         for other, read in readings.items():
             found = next((part for part in (text, *longest_first) if any(part in one for one in read)), None)
             if found is not None:

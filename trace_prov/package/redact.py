@@ -34,11 +34,11 @@ from trace_prov.model import (
 )
 
 _RULE = re.compile(
-    r"(?:(?P<action>act-[0-9]{2,})|(?P<all>\*)|tool:(?P<tool>.+?))"
-    r"\.(?:(?P<part>result|account|arguments)(?:\[(?P<element>[1-9][0-9]*)\])?|argument\.(?P<argument>.+))",
+    r"(?:(?P<action>act-[0-9]{2,9})|(?P<all>\*)|tool:(?P<tool>.+?))"
+    r"\.(?:(?P<part>result|account|arguments)(?:\[(?P<element>[1-9][0-9]{0,8})\])?|argument\.(?P<argument>.+))",
     re.DOTALL,
 )
-_REQUEST = re.compile(r"request\.user(?:\[(?P<turn>[1-9][0-9]*)\])?")
+_REQUEST = re.compile(r"request\.user(?:\[(?P<turn>[1-9][0-9]{0,8})\])?")
 EXPECTED = (
     "a rule such as act-03.result, act-03.result[2], act-03.argument.body, act-03.arguments, act-03.account, "
     "tool:read_file.result, *.argument.password or request.user[1]"
