@@ -96,7 +96,7 @@ def graph_of_package(package: Package) -> Graph:
     """Return the graph of an evidence package: what it shows and what it claims, and nothing else."""
     data = pyoxigraph.serialize(package_to_quads(package), format=pyoxigraph.RdfFormat.N_QUADS)
     assert data is not None
-    nquads = "".join(sorted(data.decode().splitlines(keepends=True))).encode()
+    nquads = b"".join(sorted(data.splitlines(keepends=True)))  # bytes: only line feeds end a line, not U+2028
     view = f"{package.contract.condition}-{hashlib.sha256(nquads).hexdigest()[:8]}"
     return Graph(viewed(package.run.id, package.run.id, view), nquads, view)
 
