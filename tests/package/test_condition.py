@@ -60,7 +60,7 @@ def test_native_stands_for_request_and_inputs(tmp_path: Path) -> None:
         ('labels = "blind"', "labels"),
         ('redact = "act-01.result"', "redact"),
         ('redact = ["act-01.result", "result"]', "redact, item 2"),
-        ("redact = [1]", "redact"),
+        ("redact = [1]", "redact, item 1"),
         ("name = ", None),
     ],
 )

@@ -25,7 +25,7 @@ def rules_from(redact: tuple[str, ...], files: tuple[Path, ...] = ()) -> tuple[R
         try:
             rules.append(parse_rule(text))
         except RuleError as error:
-            raise UsageError(f"--redact {text}: expected {error.expected}") from None
+            raise UsageError(f"--redact {text!r}: expected {error.expected}") from None
     for file in files:
         rules.extend(read_rules(file))
     return tuple(rules)
