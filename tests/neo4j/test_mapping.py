@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pyoxigraph
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.graph.strategies import examples, visible_runs
 from trace_prov.errors import GraphError
+from trace_prov.graph import iris
+from trace_prov.graph.literals import from_rdf, quoted, to_rdf
+from trace_prov.graph.store import TraceStore
 from trace_prov.graph.write import run_to_nquads, run_to_quads
 from trace_prov.model import Run
 from trace_prov.neo4j import annotate, mapping
@@ -63,12 +67,91 @@ def test_generated_runs_come_back_as_the_same_quads(run: Run) -> None:
 @examples(60)
 @given(visible_runs())
 def test_the_fast_reading_of_nquads_gives_the_same_rows(run: Run) -> None:
-    assert mapping.rows_of_nquads(run_to_nquads(run)).nodes == _sorted_rows(run).nodes
-    assert mapping.rows_of_nquads(run_to_nquads(run)).edges == _sorted_rows(run).edges
+    assert mapping.rows_of_nquads(run_to_nquads(run)) == _parsed_rows(run_to_nquads(run))
+    stored = TraceStore.in_memory([run]).nquads(run.id)
+    assert mapping.rows_of_nquads(stored) == _parsed_rows(stored)
 
 
-def _sorted_rows(run: Run) -> mapping.Rows:
-    return mapping.rows_of(pyoxigraph.parse(run_to_nquads(run), format=pyoxigraph.RdfFormat.N_QUADS))
+def _parsed_rows(nquads: bytes) -> mapping.Rows:
+    return mapping.rows_of(pyoxigraph.parse(nquads, format=pyoxigraph.RdfFormat.N_QUADS))
+
+
+_SUBJECT = "urn:trace-prov:run:" + "0" * 32
+#: any text of Python, and much of what N-Quads escapes
+_TEXTS = st.one_of(
+    st.text(), st.text(st.characters(categories=("Cs", "Cc", "Co", "Zl", "Zp"))), st.text("\\\"\n\r\t'u0041<>@^. ")
+)
+
+
+@settings(max_examples=400)
+@given(_TEXTS, st.booleans())
+def test_every_text_that_is_written_is_read_as_the_parser_reads_it(text: str, by_pyoxigraph: bool) -> None:
+    line = f"<{_SUBJECT}> <{iris.TRACE}text> {quoted(to_rdf(text))} <{_SUBJECT}> .\n".encode()
+    quads = list(pyoxigraph.parse(line, format=pyoxigraph.RdfFormat.N_QUADS))
+    if by_pyoxigraph:
+        line = pyoxigraph.serialize(quads, format=pyoxigraph.RdfFormat.N_QUADS) or b""
+    (statement,) = mapping._of_nquads(line)
+    assert [statement] == list(mapping._of_quads(quads))
+    assert from_rdf(statement[2]) == text
+    # none of ours is left to the slower parser
+    assert mapping._LINE.fullmatch(line.decode().removesuffix("\n"))
+
+
+@pytest.mark.parametrize(
+    ("term", "value"),
+    [
+        (r'"caf\u00E9 \U0001F600 \'"', "café 😀 '"),
+        (r'"a\u000ab"', "a\nb"),
+        (r'"a\u0022 <x> .\u0020"', 'a" <x> . '),
+        (f'"x"^^<{iris.XSD}string>', "x"),
+        ("<urn:caf\\u00E9>", "urn:café"),
+        ('"x"   ', "x"),
+    ],
+)
+def test_other_spellings_are_read_right_too(term: str, value: str) -> None:
+    (statement,) = mapping._of_nquads(f"<{_SUBJECT}> <{iris.TRACE}text> {term} <{_SUBJECT}> .\n".encode())
+    assert statement[2] == value
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('<S> <T#name> "x"@en <S> .', "expected xsd:string"),
+        ('<S> <T#name> "x"@en-GB <S> .', "expected xsd:string"),
+        ('<S> <T#name> "x"@en--ltr <S> .', "expected xsd:string"),
+        ('<S> <T#name> "1"^^<urn:own> <S> .', "expected xsd:string"),
+        ('_:b <T#name> "x" <S> .', "nodes with an IRI"),
+        ("<S> <T#hasAction> _:b <S> .", "an IRI or a literal"),
+        ("<S> <T#hasAction> <<( <S> <S> <S> )>> <S> .", "an IRI or a literal"),
+        ('<S> <T#task> "x" .', "the default graph|a node stated in one graph"),
+        ('<S> <T#task> "x" <urn:other> .', "a node stated in one graph"),
+        ('<S:x> <T#task> "x" <S> .', "a class of the trace vocabulary"),
+        ('<S> <T#number> "01"^^<http://www.w3.org/2001/XMLSchema#integer> <S> .', "a whole number of 64 bits"),
+        ('<S> <T#number> "1_0"^^<http://www.w3.org/2001/XMLSchema#integer> <S> .', "a whole number of 64 bits"),
+        ('<S> <T#number> "١"^^<http://www.w3.org/2001/XMLSchema#integer> <S> .', "a whole number of 64 bits"),
+        (
+            '<S> <T#number> "9223372036854775808"^^<http://www.w3.org/2001/XMLSchema#integer> <S> .',
+            "a whole number of 64 bits",
+        ),
+        ('<S> <T#isError> "1"^^<http://www.w3.org/2001/XMLSchema#boolean> <S> .', "true or false"),
+        ("<S> <T#state> <urn:Present> <S> .", "an individual such as"),
+        ("<S> <T#state> <T#PRESENT> <S> .", "an individual such as"),
+        ("<S:table> <T#tableState> <T#TableComplete> <S> .", "one value"),
+        ('<S> <T#accountText> "x" <S> .', "expected trace:text"),
+        ('<S> <T#argumentName> "x" <S> .', "expected trace:name"),
+        ('<S> <T#number> "1" <S> garbage', "expected N-Quads"),
+        ("<urn:else> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <T#Note> <S> .", "a node of the run"),
+        ("<S:view:R11-0> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <T#Note> <S> .", "a node of the run"),
+        ("<S0:x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <T#Note> <S> .", "a node of the run"),
+    ],
+)
+def test_what_our_writer_never_writes_is_refused_in_words(line: str, words: str, real_runs: list[Run]) -> None:
+    """A store that others filled may hold anything; it is refused and not misread."""
+    run = real_runs[0]
+    added = line.replace("<S", f"<{run.id}").replace("<T", f"<{iris.TRACE.rstrip('#')}") + "\n"
+    table = "" if "tableState" not in line else added.replace("TableComplete", "TablePartial")
+    with pytest.raises(GraphError, match=words):
+        mapping.rows_of_nquads(run_to_nquads(run) + (added + table).encode())
 
 
 @examples(20)
