@@ -20,7 +20,7 @@ from trace_prov.derive import Question
 from trace_prov.errors import PackageError, UsageError
 from trace_prov.package.bag import EVIDENCE, JSON_LD, TRIG, PackageFolder, payload, read_package, write_package
 from trace_prov.package.condition import BUILT_IN
-from trace_prov.package.folders import INVENTORY, case_folder, find_packages
+from trace_prov.package.folders import INVENTORY, case_folder, find_packages, inventory_of
 from trace_prov.package.validate import Report, validate_package
 from trace_prov.package.writer import PackageWriter
 
@@ -344,6 +344,21 @@ def test_a_package_given_by_a_link_is_read(sound: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(sound / "C10")
     assert read_package(tmp_path / "link") == read_package(sound / "C10")
     assert validate_package(tmp_path / "link").conforms
+
+
+def test_a_folder_in_place_of_a_file_is_told(sound: Path, tmp_path: Path) -> None:
+    shutil.copytree(sound / "C10", tmp_path / "p")
+    (tmp_path / "p" / EVIDENCE).unlink()
+    (tmp_path / "p" / EVIDENCE).mkdir()
+    with pytest.raises(PackageError, match="expected a file"):
+        read_package(tmp_path / "p")
+    assert "evidence" in {item.rule for item in validate_package(tmp_path / "p").violations}
+
+
+@pytest.mark.parametrize("folder", ["/", "..", "../../etc", "a/../..", "./a", "", "a//b"])
+def test_an_inventory_names_no_folder_outside(folder: str, tmp_path: Path) -> None:
+    (tmp_path / INVENTORY).write_text(json.dumps({"folder": folder, "case": "x"}) + "\n")
+    assert inventory_of(tmp_path) == {}
 
 
 def test_folders_that_hold_no_package_are_told(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ class PackageFolder:
         except OSError as error:
             found = error.strerror or str(error)
             raise PackageError(str(self.path), place=name, expected="a readable file", found=found) from None
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise PackageError(str(self.path), place=name, expected="a file", found="something else")
@@ -181,7 +181,13 @@ class PackageFolder:
                 raise PackageError(
                     str(self.path), place=name, expected=f"at most {max_bytes:,} bytes", found=f"{status.st_size:,}"
                 )
-            return file.read()
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read()
+        except OSError as error:
+            found = error.strerror or str(error)
+            raise PackageError(str(self.path), place=name, expected="a readable file", found=found) from None
+        finally:
+            os.close(descriptor)
 
 
 def is_package(path: Path) -> bool:

@@ -35,18 +35,18 @@ class Answer:
 
 def answer(package: Package, case: str) -> Answer:
     """What the package supports; raises PackageError where its target is none."""
-    finding = finding_of(package)
+    finding = finding_of(package, case)
     return Answer(case, package.contract.condition, finding.q1, finding.q2, finding.q3)
 
 
-def finding_of(package: Package) -> Finding:
-    """The finding for the package's own target."""
+def finding_of(package: Package, case: str = "evidence") -> Finding:
+    """The finding for the package's own target; errors name the case."""
     target = package.target
     if not target.literal:
-        raise PackageError("evidence", place="target.literal", expected="a text", found="the empty one")
+        raise PackageError(case, place="target.literal", expected="a text", found="the empty one")
     (finding,) = derive(package.run, Question(action=target.action, literal=target.literal))
     if isinstance(finding, NotApplicable):
-        raise PackageError("evidence", place="target.action", expected="an action of the record", found=finding.reason)
+        raise PackageError(case, place="target.action", expected="an action of the record", found=finding.reason)
     return finding
 
 

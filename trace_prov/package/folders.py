@@ -136,14 +136,20 @@ def case_in_inventory(path: Path) -> str | None:
     return None
 
 
+def _is_below(folder: str) -> bool:
+    """Whether a folder that an inventory names lies below it, as all do that `package` writes."""
+    return not folder.startswith("/") and not {"", ".", ".."}.intersection(folder.split("/"))
+
+
 def inventory_of(folder: Path) -> dict[str, str]:
     """Folder -> case of every package in the inventory; empty where there is none that can be read."""
     cases = {}
     try:
         for line in (folder / INVENTORY).read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            if isinstance(row, dict) and isinstance(row.get("folder"), str) and isinstance(row.get("case"), str):
-                cases[row["folder"]] = row["case"]
-    except (OSError, ValueError):
+            below, case = (row.get("folder"), row.get("case")) if isinstance(row, dict) else (None, None)
+            if isinstance(below, str) and isinstance(case, str) and _is_below(below):
+                cases[below] = case
+    except (OSError, ValueError, RecursionError):
         return {}
     return cases

@@ -252,8 +252,8 @@ def _check_evidence(report: Report, folder: PackageFolder) -> Package | None:
         data = folder.read(EVIDENCE)
         package = package_from_bytes(data, EVIDENCE)
     except PackageError as error:
-        place = error.place or "top"
-        report.add("evidence", f"{EVIDENCE}, {place}", f"expected {error.expected}, found {error.found}")
+        inside = "" if error.place == EVIDENCE else f", {error.place or 'top'}"
+        report.add("evidence", f"{EVIDENCE}{inside}", f"expected {error.expected}, found {error.found}")
         return None
     report.condition = package.contract.condition
     written = package_to_bytes(package)
