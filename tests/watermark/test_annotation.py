@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -361,10 +362,15 @@ def parsed(data: bytes) -> tuple[pyoxigraph.Quad, ...]:
     return tuple(pyoxigraph.parse(data, format=pyoxigraph.RdfFormat.N_QUADS))
 
 
+@cache
+def shapes_graph() -> rdflib.Graph:
+    return rdflib.Graph().parse(data=shapes(), format="turtle")
+
+
 def conforms_by_pyshacl(quads: tuple[pyoxigraph.Quad, ...]) -> bool:
     triples = "\n".join(f"{q.subject} {q.predicate} {q.object} ." for q in quads)
     graph = rdflib.Graph().parse(data=triples, format="nt")
-    return bool(pyshacl.validate(graph, shacl_graph=rdflib.Graph().parse(data=shapes(), format="turtle"))[0])
+    return bool(pyshacl.validate(graph, shacl_graph=shapes_graph())[0])
 
 
 def test_an_annotation_keeps_its_shapes(rich: bytes) -> None:
@@ -373,14 +379,14 @@ def test_an_annotation_keeps_its_shapes(rich: bytes) -> None:
 
 
 def test_both_engines_see_the_same_damage(rich: bytes) -> None:
-    """Every statement left out, said twice, or said of another kind of value: 60 of these; at least half are seen."""
-    chosen = random.Random(42).sample(list(mutations(rich)), 60)
+    """Every statement left out, said twice, or said of another kind of value: 40 of these; at least half are seen."""
+    chosen = random.Random(42).sample(list(mutations(rich)), 40)
     seen = 0
     for mutation in chosen:
         ours = violations(mutation.quads)
         assert (not ours) == conforms_by_pyshacl(mutation.quads), mutation.name
         seen += bool(ours)
-    assert seen > 30
+    assert seen > 20
 
 
 def test_a_statement_about_a_run_or_a_key_is_refused(rich: bytes) -> None:

@@ -260,6 +260,6 @@ def _attacks(graph: _Graph, truth: Truth, places: Places) -> None:
 
 def to_nquads(quads: tuple[Quad, ...]) -> bytes:
     """Quads as sorted canonical N-Quads."""
-    data = pyoxigraph.serialize(quads, format=_N_QUADS)
+    data = pyoxigraph.serialize(set(quads), format=_N_QUADS)
     assert data is not None
-    return "".join(sorted(data.decode().splitlines(keepends=True))).encode()
+    return b"".join(sorted(data.splitlines(keepends=True)))

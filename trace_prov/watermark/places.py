@@ -11,8 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import pyoxigraph
-
 from trace_prov.graph import iris
 from trace_prov.graph.store import TraceStore
 from trace_prov.watermark.convert import trajectory_of
@@ -25,7 +23,6 @@ DIFFERENT = "the run in the store has other actions"
 INSERTED = "inserted by an attack"
 AMBIGUOUS = "several runs of the log have this id"
 
-_HAS_ACTION = pyoxigraph.NamedNode(f"{iris.TRACE}hasAction")
 #: (run of the log, group from 1)
 Decision = tuple[str, int]
 
@@ -129,6 +126,7 @@ class _Actions:
     def __init__(self, store: TraceStore) -> None:
         self._store = store
         self._read: dict[str, list[str]] = {}
+        self._having: dict[tuple[int, str], list[str]] | None = None
 
     def of(self, run: str) -> list[str]:
         if run not in self._read:
@@ -152,12 +150,15 @@ class _Actions:
         return UNKNOWN
 
     def _fitting(self, wanted: dict[int, str], length: int | None) -> Iterator[str]:
-        least = max(wanted)
-        for run in self._store.runs():
-            node = pyoxigraph.NamedNode(run)
-            count = sum(1 for _ in self._store.database.quads_for_pattern(node, _HAS_ACTION, None, node))
-            if (count >= least if length is None else count == length) and self._agrees(run, wanted, length):
-                yield run
+        """The runs of the store with these actions, found by the rarest of them."""
+        if self._having is None:
+            self._having = defaultdict(list)
+            for run in self._store.runs():
+                for place in enumerate(self.of(run), 1):
+                    self._having[place].append(run)
+        having = self._having
+        rarest = min((having.get(place, []) for place in wanted.items()), key=len)
+        return (run for run in rarest if self._agrees(run, wanted, length))
 
     def _agrees(self, run: str, wanted: dict[int, str], length: int | None) -> bool:
         actions = self.of(run)
