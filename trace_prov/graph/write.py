@@ -272,8 +272,11 @@ def _argument(graph: _Graph, owner: str, action: Action, argument: Argument, pos
 
 
 def _value_type(argument: Argument) -> str:
-    names = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
-    return names.get(type(argument.value), "null")
+    # A number may be of a class of its own, with its text; True is a number to Python.
+    for kind, name in (str, "string"), (bool, "boolean"), ((int, float), "number"), (list, "array"), (dict, "object"):
+        if isinstance(argument.value, kind):
+            return name
+    return "null"
 
 
 def _result(graph: _Graph, owner: str, action: Action, result: Result) -> None:
