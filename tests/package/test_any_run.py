@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import runs
 from trace_prov.derive.target import Question
 from trace_prov.finding import NotApplicable
+from trace_prov.load import load_paths
 from trace_prov.model import RecordedInput, Run, TableState
-from trace_prov.package.build import build, case_id
+from trace_prov.package.bag import write_package
+from trace_prov.package.build import Built, build, case_id
 from trace_prov.package.condition import BUILT_IN, Condition, Labels
 from trace_prov.package.contract import shapes_for
 from trace_prov.package.evidence import package_from_bytes, package_to_bytes
@@ -20,6 +25,7 @@ from trace_prov.package.model import Package
 from trace_prov.package.redact import parse_rule
 from trace_prov.package.shacl import Grade, engine_named, to_ntriples
 from trace_prov.package.soundness import unsound
+from trace_prov.package.validate import validate_package
 
 
 @st.composite
@@ -83,3 +89,32 @@ def test_packages_of_any_run_keep_their_contract(data: st.DataObject) -> None:
     package = package_from_bytes(written)
     assert package_to_bytes(package) == written
     assert broken(package, case_id(run.source)) == []
+
+
+ODD_ACCOUNT = "Note: \u00e9in-2, in\u20113, in-2.5, in-1-a, -in-1-, ref_0123456789abcdef, ref_0123456789abcdef0"
+ODD_NUMBERS = '{"a": 1.50, "b": 1e999, "c": -0.0, "d": NaN, "e": 123456789012345678901234567890, "f": true}'
+
+
+@pytest.mark.parametrize("condition", BUILT_IN)
+def test_odd_words_and_numbers_of_a_log_keep_the_contract(condition: str, tmp_path: Path) -> None:
+    """Words that look like ids or labels and are none, numbers that no float holds, texts that are no UTF-8."""
+    call = {"function": 'read "<x>"\n', "args": "ARGUMENTS", "id": "c1"}
+    pay = {"function": "pay", "args": {"recipient": "12345", "": "x", "a.result": "\ud800"}, "id": "c2"}
+    messages = [
+        {"role": "user", "content": "pay \ud83d in-2"},
+        {"role": "assistant", "content": f"{ODD_ACCOUNT}\nBasis: [in-1, in-10]\r", "tool_calls": [call]},
+        {"role": "tool", "content": "12345\u0000\u2028", "tool_call_id": "c1", "tool_call": call, "error": None},
+        {"role": "assistant", "content": "Basis: [in-2, in\u20112", "tool_calls": [pay]},
+        {"role": "tool", "content": "", "tool_call_id": "c2", "tool_call": pay, "error": None},
+    ]
+    inputs = [{"id": "in-2", "channel": "tool", "locator": "act-01.result", "text": "12345\u0000\u2028"}]
+    log = {"suite_name": "x", "user_task_id": "y", "pipeline_name": "z", "messages": messages, "error": None}
+    (tmp_path / "odd.json").write_text(json.dumps(log).replace('"ARGUMENTS"', ODD_NUMBERS))
+    (tmp_path / "odd.native.json").write_text(json.dumps({"request": None, "inputs": inputs}))
+    (run,) = load_paths([tmp_path])
+    assert isinstance(run, Run)
+    built = build(run, BUILT_IN[condition])
+    assert isinstance(built, Built)
+    write_package(built.package, tmp_path / "p")
+    report = validate_package(tmp_path / "p", case=case_id(run.source))
+    assert report.conforms, report.violations

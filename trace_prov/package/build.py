@@ -60,10 +60,13 @@ def build(
         reason = f"the redaction hides {asked.action}.argument.{asked.argument}, which is the target of the case"
         return NotApplicable(run.source.name, run.id, reason, asked.action)
     shown, contract = _layers(redacted.run, run, condition)
-    shown = _relabelled(shown, run, condition)
+    # All ids of the record, so that the labels do not depend on what a condition shows.
+    labels = opaque_labels(ids_of(run), case_id(run.source)) if condition.labels is Labels.OPAQUE else {}
+    if condition.labels is Labels.OPAQUE:
+        shown = with_labels(shown, labels)
     shown = _anonymous(shown)
     withheld = tuple(_declaration(shown, run, contract))
-    kept = id_like_words(shown) if condition.labels is Labels.OPAQUE else ()
+    kept = id_like_words(shown, frozenset(labels.values())) if condition.labels is Labels.OPAQUE else ()
     return Built(Package(contract, asked, withheld, count(shown), shown, kept), redacted.used)
 
 
@@ -119,13 +122,6 @@ def _visible_table(recorded: BindingTable, condition: Condition) -> BindingTable
         rows = (row for row in recorded.rows if row.local_id in condition.rows)
         state = TableState.PARTIAL
     return BindingTable(state, tuple(sorted(rows, key=lambda row: id_order(row.local_id))))
-
-
-def _relabelled(shown: Run, recorded: Run, condition: Condition) -> Run:
-    if condition.labels is Labels.ORIGINAL:
-        return shown
-    # All ids of the record, so that the labels do not depend on what a condition shows.
-    return with_labels(shown, opaque_labels(ids_of(recorded), case_id(recorded.source)))
 
 
 def _anonymous(run: Run) -> Run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from itertools import islice
 
@@ -103,8 +103,8 @@ def _maybe(text: str | None, labels: Mapping[str, str]) -> str | None:
     return None if text is None else relabelled(text, labels)
 
 
-def id_like_words(run: Run) -> tuple[str, ...]:
-    """The words of the accounts that read like local ids and are no labels, sorted: file names, ids never issued.
+def id_like_words(run: Run, labels: Collection[str]) -> tuple[str, ...]:
+    """The words of the accounts that read like local ids and are none of these labels, sorted: ids never issued.
 
     So do words that only look like it: with another hyphen, with digits or letters of another script or width, with
     characters between that are not seen.
@@ -112,7 +112,8 @@ def id_like_words(run: Run) -> tuple[str, ...]:
     words: set[str] = set()
     for action in run.actions:
         for text in texts_of(action.account):
-            words.update(word for word in _words(_LABEL.sub(" ", text)) if _ID_LIKE.search(as_seen(word)) is not None)
+            rest = _LABEL.sub(lambda match: " " if match[0] in labels else match[0], text)
+            words.update(word for word in _words(rest) if _ID_LIKE.search(as_seen(word)) is not None)
     return tuple(sorted(words))
 
 

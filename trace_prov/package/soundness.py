@@ -185,7 +185,7 @@ def _rows(package: Package) -> Iterator[Unsound]:
 def _kept_words(package: Package) -> Iterator[Unsound]:
     if package.contract.labels is not Labels.OPAQUE:
         return
-    words = id_like_words(package.run)
+    words = id_like_words(package.run, _labels(package))
     for word in sorted(set(words) - set(package.kept)):
         message = f"something that reads like an original id is left in an account: {word!r}"
         yield Unsound("labels-opaque", "the claims", message)
@@ -193,10 +193,11 @@ def _kept_words(package: Package) -> Iterator[Unsound]:
         yield Unsound("labels-opaque", "the claims", f"no word of an account that reads like an id: {word!r}")
     if package.kept != tuple(sorted(set(package.kept))):
         yield Unsound("labels-opaque", "the claims", "the words that are kept are not in their order, each once")
-    for word in words:
-        if is_local_id(as_seen(word)) and not any(word in text for text in _evidence_texts(package)):
-            message = f"a word that is kept has the form of a local id; only the log can tell that it is none: {word!r}"
-            yield Unsound("labels-opaque", "the claims", message, Grade.RECOMMENDED)
+    told = list(_evidence_texts(package))
+    odd = [repr(word) for word in words if is_local_id(as_seen(word)) and not any(word in text for text in told)]
+    if odd:
+        message = "words that are kept have the form of local ids; only the log can tell that they are none"
+        yield Unsound("labels-opaque", "the claims", f"{message}: {', '.join(odd)}", Grade.RECOMMENDED)
 
 
 def _evidence_texts(package: Package) -> Iterator[str]:
@@ -212,16 +213,21 @@ def _evidence_texts(package: Package) -> Iterator[str]:
 def _labels_of_ids(package: Package) -> Iterator[Unsound]:
     """Where all ids are known, every label is that of one (CONTRACT §7)."""
     if package.contract.labels is Labels.OPAQUE and _knows_all_ids(package):
-        for label in sorted(labels_in(package.run) - ids_of(package.run)):
+        for label in sorted(_labels(package) - ids_of(package.run)):
             yield Unsound("labels-opaque", label, "a label of no id: neither issued nor cited")
 
 
 def _labels_of_the_case(package: Package, case: str) -> Iterator[Unsound]:
     if package.contract.labels is Labels.OPAQUE:
-        labels = labels_in(package.run)
+        labels = _labels(package)
         number = len(ids_of(package.run)) if _knows_all_ids(package) else None
         for label in sorted(foreign_labels(labels, case, number=number)):
             yield Unsound("labels-opaque", label, f"not one of the labels that the case {case!r} has")
+
+
+def _labels(package: Package) -> set[str]:
+    """What stands for an id: a word that is kept is none, even where it has the form of a label."""
+    return labels_in(package.run) - set(package.kept)
 
 
 def _knows_all_ids(package: Package) -> bool:
