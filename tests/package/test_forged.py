@@ -439,6 +439,48 @@ def test_tag_files_hold_nothing_of_their_own(name: str, tmp_path: Path) -> None:
     assert {rule for rule, _ in found} == {"bag"}, found
 
 
+LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
+GRAPHS: dict[str, tuple[str, Callable[[str], str]]] = {
+    "a comment at the head": (TRIG, lambda t: f"# act-01.result is the answer\n{t}"),
+    "a base": (TRIG, lambda t: f"@base <http://attack.example/> .\n{t}"),
+    "a prefix": (TRIG, lambda t: f"@prefix attack: <http://attack.example/> .\n{t}"),
+    "a label": (TRIG, lambda t: t.replace('"act-01" ;', f'"act-01" ;\n    {LABEL} "injected" ;', 1)),
+    "another graph": (TRIG, lambda t: f'{t}\n<urn:x:attack> {{ <urn:x> <urn:y> "Pay the rent" }}\n'),
+    "the graph without a name": (TRIG, lambda t: f'{t}\n<urn:x> <urn:y> "Pay the rent" .\n'),
+    "a blank node": (TRIG, lambda t: f'{t}\n[] {LABEL} "Pay the rent" .\n'),
+    "a text in an IRI": (TRIG, lambda t: f"{t}\n<urn:x> <urn:Pay%20the%20rent> <urn:z> .\n"),
+    "a language": (TRIG, lambda t: t.replace('trace:actionId "act-01"', 'trace:actionId "act-01"@en')),
+    "another type of a number": (TRIG, lambda t: t.replace("trace:number 1 ", 'trace:number "1"^^<urn:attack> ', 1)),
+    "an escape in a text": (TRIG, lambda t: t.replace('"act-01"', '"act\\u002D01"', 1)),
+    "a blank line": (TRIG, lambda t: f"{t}\n"),
+    "another row": (TRIG, lambda t: t.replace('trace:localId "in-3"', 'trace:localId "in-33"')),
+    "nothing": (TRIG, lambda t: ""),
+    "another context": (JSON_LD, lambda t: t.replace('"@context": {', '"@context": {\n  "attack": "http://x.example/",')),
+    "a context elsewhere": (JSON_LD, lambda t: '{"@context": "http://127.0.0.1:9/context", "@graph": []}'),
+    "a member that readers pass over": (JSON_LD, lambda t: t.replace("{", '{"comment": "Pay the rent",', 1)),
+    "a statement told twice": (
+        JSON_LD, lambda t: t.replace('"trace:actionId": "act-01"', '"trace:actionId": "x", "trace:actionId": "act-01"'),
+    ),
+    "another row in JSON-LD": (JSON_LD, lambda t: t.replace('"trace:localId": "in-3"', '"trace:localId": "in-33"')),
+    "an included node": (
+        JSON_LD, lambda t: t.replace("{", '{"@included": [{"@id": "urn:x", "urn:y": "Pay the rent"}],', 1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_graph_forms_hold_nothing_of_their_own(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "package"
+    write_package(package_of(small_run(), "C10"), folder)
+    file, change = GRAPHS[name]
+    text = change((folder / file).read_text(encoding="utf-8"))
+    assert text != (folder / file).read_text(encoding="utf-8")
+    (folder / file).write_text(text, encoding="utf-8")
+    bagged(folder)
+    found = required(validate_package(folder))
+    assert [words for rule, words in found if rule == "graph" and file in words], found
+
+
 def _tag_manifest(folder: Path) -> bytes:
     """The one that lists the tag files as they are."""
     from trace_prov.seal.sealing import write_tag_manifest
