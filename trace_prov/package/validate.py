@@ -118,9 +118,9 @@ def validate_package(
     _check_tags(report, folder)
     _check_seal(report, path, seal)
     package = _check_evidence(report, folder)
-    graph = _check_graphs(report, folder, package)
-    if package is not None:
-        quads = package_to_quads(package)
+    quads = None if package is None else package_to_quads(package)
+    graph = _check_graphs(report, folder, quads)
+    if package is not None and quads is not None:
         for item in unsound(package, case):
             report.add(item.rule, item.place, item.message, item.grade)
         _check_shapes(report, quads, shapes_for(package.contract), run_shapes)
@@ -269,9 +269,10 @@ def _check_evidence(report: Report, folder: PackageFolder) -> Package | None:
     return package
 
 
-def _check_graphs(report: Report, folder: PackageFolder, package: Package | None) -> list[pyoxigraph.Quad] | None:
+def _check_graphs(
+    report: Report, folder: PackageFolder, expected: list[pyoxigraph.Quad] | None
+) -> list[pyoxigraph.Quad] | None:
     """Both graph forms are exactly what the evidence gives. Returns what the TriG file holds, when it can be read."""
-    expected = None if package is None else package_to_quads(package)
     graph = None
     for name, form, write in (
         (TRIG, pyoxigraph.RdfFormat.TRIG, to_trig),
