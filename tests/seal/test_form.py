@@ -12,6 +12,7 @@ import pytest
 
 from tests.package.cases import package_of, small_run
 from trace_prov.cli.package_validate import _seal_check
+from trace_prov.errors import PackageError
 from trace_prov.package.bag import read_package, write_package
 from trace_prov.package.validate import validate_package
 from trace_prov.seal.form import form_problems
@@ -121,6 +122,15 @@ def test_a_seal_conforms_also_when_it_is_signed_anew(sealed: tuple[Path, Any], t
         signed_anew(folder, signer)
     (folder / RECORDS).unlink()
     assert not validate_package(folder, seal=_seal_check()).conforms
+
+
+def test_a_sealed_package_is_held_against_its_log_by_making_it_again(sealed: tuple[Path, Any], tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    shutil.copytree(sealed[0], folder)
+    assert not write_package(package_of(small_run(), "C10", "act-02.result"), folder)
+    assert validate_package(folder, seal=_seal_check()).violations == []
+    with pytest.raises(PackageError, match="another package"):
+        write_package(package_of(small_run(), "C10"), folder)
 
 
 def test_a_seal_that_was_not_checked_is_told(sealed: tuple[Path, Any]) -> None:
