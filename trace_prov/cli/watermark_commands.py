@@ -36,6 +36,19 @@ from trace_prov.watermark.verdict import FOUND, Verdict
 EXISTING = click.Path(path_type=Path)
 
 
+SEED = click.IntRange(min=0)
+
+
+class Number(click.FloatRange):
+    """A finite number in a range; click's own takes nan for one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number", param, ctx)
+        return number
+
+
 #: what `trace-prov watermark` holds
 commands = click.Group()
 commands.add_command(list_annotations)
@@ -225,7 +238,9 @@ def detect(
     scheme_ = _scheme(scheme_file)
     runs, inputs = _runs(logs)
     told = truth_for(truth, inputs, folder)
-    keys = [key for path in key_files for key in custody.read_keys(path, scheme_)]
+    # The same key given twice is one key: Holm's correction must not pay for it.
+    keys = list(dict.fromkeys(key for path in key_files for key in custody.read_keys(path, scheme_)))
+    _warn_of_exposed(key_files)
     committed = _committed(commitment, key_files, scheme_)
     verdicts = detect_any(runs, keys, scheme_, ledger=_ledger(ledger))
     extra = tuple(_receipt_findings(runs, receipts))
@@ -245,6 +260,13 @@ def detect(
         raise SystemExit(1)
 
 
+def _warn_of_exposed(key_files: Sequence[Path]) -> None:
+    for path in key_files:
+        if custody.is_exposed(path):
+            advice = "chmod 600; if somebody did, make a new key file, for rotating keeps the secret"
+            say("warning", f"{path}: others can read this master secret ({advice})")
+
+
 def _committed(commitment: Path | None, key_files: Sequence[Path], scheme_: Scheme) -> str | None:
     if commitment is None:
         return None
@@ -260,7 +282,10 @@ def _ledger(path: Path | None) -> list[str]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise KeyFileError(str(path), expected="one salt a line", found=str(error)) from error
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    salts = [line.strip() for line in text.splitlines() if line.strip()]
+    if not salts:
+        raise KeyFileError(str(path), expected="at least one salt", found="none")
+    return salts
 
 
 def _receipt_findings(runs: Sequence[Run], path: Path | None) -> list[Any]:
@@ -305,17 +330,20 @@ def _print_verdicts(
 
 @commands.command()
 @logs_argument
-@click.option("--metered", type=int, help="Number of calls that the meter counted (one log only).")
+@click.option("--metered", type=click.IntRange(min=0), help="Number of calls that the meter counted (one log only).")
 def receipt(*, logs: tuple[Path, ...], metered: int | None) -> None:
     """Print what a provider should keep of each run (JSON lines): counts, tags and their Merkle root, record ids."""
-    for run in _runs(logs)[0]:
+    runs = _runs(logs)[0]
+    if metered is not None and len(runs) != 1:
+        raise UsageError(f"--metered is the count of one run; there are {len(runs)}")
+    for run in runs:
         click.echo(to_line(make_receipt(run, metered).to_json()))
 
 
 @commands.command()
 @logs_argument
 @click.option("--attack", "names", multiple=True, required=True, help="Such as delete-groups:0.3; repeat to compose.")
-@click.option("--seed", type=int, default=42, show_default=True, help="Seed of everything random.")
+@click.option("--seed", type=SEED, default=42, show_default=True, help="Seed of everything random.")
 @click.option("--out", type=EXISTING, required=True, help="File for the attacked trajectories.")
 @click.option("--truth", type=EXISTING, help="File for the attacks and the fate of every record (JSON lines).")
 @click.option("--rewriter", default="rules", show_default=True, help="rules, smol:FILE.gguf, inspect:MODEL, or a URL.")
@@ -336,11 +364,26 @@ def attack(
     runs, inputs = _runs(logs)
     result = attack_tools.apply(runs, steps, seed)
     data = dump_runs(result.runs)
-    out.write_bytes(data)
+    files = {out: data}
     if truth is not None:
-        truth.write_bytes(dump_truth(truth_of(result, inputs, data)))
+        files[truth] = dump_truth(truth_of(result, inputs, data))
+    _write_together(files)
     changed = sum(fate.changed for fate in result.fates)
     click.echo(f"{out}: {', '.join(result.steps)}; {result.lost} records lost, {changed} changed", err=True)
+
+
+def _write_together(files: dict[Path, bytes]) -> None:
+    """Write all of them or, where one cannot be written, none."""
+    parts = {path: path.with_name(path.name + ".part") for path in files}
+    try:
+        for path, part in parts.items():
+            part.write_bytes(files[path])
+    except OSError:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+        raise
+    for path, part in parts.items():
+        part.replace(path)
 
 
 def _rewriter(text: str, model: str) -> Rewriter | None:
@@ -359,13 +402,15 @@ def _rewriter(text: str, model: str) -> Rewriter | None:
 @commands.command()
 @click.option("--log", "logs", multiple=True, type=EXISTING, help="What could this log have shown? (repeat to pool)")
 @scheme_option
-@click.option("--entropy", type=click.FloatRange(min=0), default=1.8, show_default=True, help="Nats a decision.")
-@click.option("--candidates", type=click.IntRange(min=2), default=20, show_default=True, help="Candidates a decision.")
-@click.option("--per-run", type=click.FloatRange(min=1), default=24.0, show_default=True, help="Decisions a run.")
-@click.option("--deletion", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share deleted.")
-@click.option("--rewriting", type=click.FloatRange(0, 1), default=0.0, show_default=True, help="Share rewritten.")
+@click.option("--entropy", type=Number(min=0), default=1.8, show_default=True, help="Nats a decision.")
+@click.option(
+    "--candidates", type=click.IntRange(2, 1000), default=20, show_default=True, help="Candidates a decision."
+)
+@click.option("--per-run", type=Number(1, 1000), default=24.0, show_default=True, help="Decisions a run.")
+@click.option("--deletion", type=Number(0, 1), default=0.0, show_default=True, help="Share deleted.")
+@click.option("--rewriting", type=Number(0, 1), default=0.0, show_default=True, help="Share rewritten.")
 @click.option("--kind", type=click.Choice(planner.KINDS), default="groups", show_default=True, help="What is deleted.")
-@click.option("--target", type=click.FloatRange(0.01, 0.999), default=0.9, show_default=True, help="Power wanted.")
+@click.option("--target", type=Number(0.01, 0.999), default=0.9, show_default=True, help="Power wanted.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def power(*, logs: tuple[Path, ...], scheme_file: Path | None, target: float, form: str, **setting: Any) -> None:
     """How many runs are needed, or (with --log) what a given log could have shown."""
@@ -373,6 +418,10 @@ def power(*, logs: tuple[Path, ...], scheme_file: Path | None, target: float, fo
     if logs:
         _power_of_logs(_runs(logs)[0], scheme_, form)
         return
+    most = math.log(setting["candidates"])
+    if setting["entropy"] > most:
+        limit = f"{setting['candidates']} candidates have at most ln {setting['candidates']} = {most:.2f} nats"
+        raise UsageError(f"--entropy {setting['entropy']:g}: {limit}")
     found = planner.plan(planner.Setting(**setting), scheme_, target)
     if form == "json":
         _emit({**dataclasses.asdict(found), "scheme_digest": scheme_.digest}, None)
@@ -403,7 +452,7 @@ def _power_of_logs(runs: Sequence[Run], scheme_: Scheme, form: str) -> None:
 @click.option("--keys", "count", type=click.IntRange(min=10), default=2000, show_default=True, help="Random keys.")
 @click.option("--fixed-keys", type=click.IntRange(min=1), default=20, show_default=True, help="Fixed keys.")
 @click.option("--pools", type=click.IntRange(min=10), default=100, show_default=True, help="Pools for a fixed key.")
-@click.option("--seed", type=int, default=42, show_default=True, help="Seed of the keys and pools.")
+@click.option("--seed", type=SEED, default=42, show_default=True, help="Seed of the keys and pools.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def calibrate(
     *, logs: tuple[Path, ...], scheme_file: Path | None, count: int, fixed_keys: int, pools: int, seed: int, form: str
@@ -414,6 +463,8 @@ def calibrate(
     """
     scheme_ = _scheme(scheme_file)
     runs, _ = _runs(logs)
+    for channel, reasons in calibration.untestable(runs, scheme_).items():
+        say("warning", f"no decision of these logs counts in the {channel} channel ({reasons}): its rates say nothing")
     levels = calibration.many_keys(runs, scheme_, count, seed)
     sizes = sorted({1, min(10, len(runs)), len(runs)})
     fixed = calibration.fixed_key_table(runs, scheme_, keys=fixed_keys, pools=pools, sizes=sizes, seed=seed)
@@ -441,7 +492,7 @@ def calibrate(
 )
 @click.option("--size", type=click.Choice(["small", "full"]), default="small", show_default=True, help="Repeats.")
 @click.option("--only", multiple=True, help="Only these experiments (see docs/watermark.md).")
-@click.option("--seed", type=int, default=42, show_default=True, help="Seed of everything random.")
+@click.option("--seed", type=SEED, default=42, show_default=True, help="Seed of everything random.")
 def experiment(*, world: str, out: Path, size: str, only: tuple[str, ...], seed: int) -> None:
     """Embed, attack and detect over grids; write tables and plots beside the published figures."""
     from trace_prov.watermark.experiment import run_experiments

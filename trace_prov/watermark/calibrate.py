@@ -114,6 +114,16 @@ def many_keys(runs: Sequence[Run], scheme: Scheme, keys: int = 2000, seed: int =
     return level_rows(p)
 
 
+def untestable(runs: Sequence[Run], scheme: Scheme) -> dict[str, str]:
+    """Channels in which no decision of these runs counts, with the reasons why."""
+    pool = prepare(runs, scheme)
+    return {
+        name: ", ".join(sorted({str(reason) for reason in channel.skipped.values()})) or "there is none"
+        for name, channel in (("selection", pool.selection), ("tally", pool.tally))
+        if not channel.places
+    }
+
+
 def _aligned_p(pool: Prepared, secrets: Sequence[bytes]) -> Array:
     """p of the aligned tally under many keys: the null depends on the observed bits alone, so it is drawn once."""
     runs = aligned_runs(pool)

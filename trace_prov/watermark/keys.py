@@ -20,6 +20,7 @@ import orjson
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from trace_prov.errors import UsageError
 from trace_prov.watermark.errors import KeyFileError
 from trace_prov.watermark.prf import encode
 from trace_prov.watermark.scheme import Scheme, scheme_from_json
@@ -60,7 +61,10 @@ class KeyRing:
     master: bytes = field(repr=False)
 
     def keys(self, scheme: Scheme, epoch: int | None = None) -> Keys:
-        """Return the keys of `epoch` (default: the current one) for this scheme's version."""
+        """Return the keys of `epoch` (default: the current one) for this scheme's version. Raises `UsageError`."""
+        numbers = sorted(one.number for one in self.epochs)
+        if epoch is not None and epoch not in numbers:
+            raise UsageError(f"no epoch {epoch}; the keys of {self.owner} have {', '.join(map(str, numbers))}")
         return derive(self.master, self.owner, scheme.version, self.current if epoch is None else epoch)
 
     @property
@@ -135,7 +139,17 @@ def read_ring(path: Path) -> KeyRing:
         raise KeyFileError(str(path), expected="owner, secret (base64) and epochs", found=_said(error)) from error
     if len(master) < 16 or not epochs or not isinstance(owner, str):
         raise KeyFileError(str(path), expected="a secret of at least 16 bytes, one epoch and an owner's name")
+    numbers = [epoch.number for epoch in epochs]
+    if min(numbers) < 1 or len(set(numbers)) < len(numbers):
+        raise KeyFileError(str(path), place="epochs", expected="different numbers from 1", found=str(numbers))
     return KeyRing(owner, epochs, master)
+
+
+def is_exposed(path: Path) -> bool:
+    """Whether others than the owner may read this file, and it holds a master secret (POSIX only)."""
+    if os.name != "posix" or not path.stat().st_mode & 0o077:
+        return False
+    return _document(path, None).get("format") == KEY_FORMAT
 
 
 def read_keys(path: Path, scheme: Scheme) -> list[Keys]:

@@ -25,6 +25,8 @@ DRAWS = 2000
 #: above this many decisions the sum of scores is drawn from its normal limit
 NORMAL_FROM = 500
 FLOOR = 1e-300
+#: numbers that are drawn from at once
+CELLS = 4_000_000
 
 
 def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -58,11 +60,18 @@ def family(target: float, candidates: int, count: int = 4000, seed: int = 11) ->
     return softmax(logits / temperature_for(target, candidates))
 
 
-def winners(distributions: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return for each row the probability of an action drawn from it."""
+def _drawn(
+    distributions: NDArray[np.float64], rows: NDArray[np.int64], uniform: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The probability of an action drawn from each of `rows` of `distributions`, some rows at a time."""
     edges = np.cumsum(distributions, axis=1)
-    picked = (rng.random((len(distributions), 1)) * edges[:, -1:] > edges).sum(axis=1)
-    return np.asarray(np.take_along_axis(distributions, picked[:, None], axis=1)[:, 0])
+    out = np.empty(len(rows))
+    size = max(1, CELLS // distributions.shape[1])
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        picked = (uniform[start : start + size, None] * edges[part, -1:] > edges[part]).sum(axis=1)
+        out[start : start + size] = distributions[part, picked]
+    return out
 
 
 def power_of_log(pool: Prepared, log_cost: float = 0.0) -> Power:
@@ -188,7 +197,8 @@ def _simulate_runs(setting: Setting, scheme: Scheme) -> NDArray[np.float64]:
     if setting.kind == "observations" and "observation" in scheme.context_fields:
         synced &= np.concatenate([np.ones((POOL, 1), bool), clean[:, :-1]], axis=1)
     distributions = family(setting.entropy, setting.candidates)
-    chosen = winners(distributions[rng.integers(0, len(distributions), alive.size)], rng).reshape(alive.shape)
+    rows = rng.integers(0, len(distributions), alive.size)
+    chosen = _drawn(distributions, rows, rng.random(alive.size)).reshape(alive.shape)
     u = np.clip(rng.random(alive.shape) ** chosen, FLOOR, 1 - 2.0**-53)
     scores = np.where(synced, -np.log1p(-u), rng.exponential(size=alive.shape))
     # A prefix-keyed bit is right as long as nothing before it and nothing in it was edited.

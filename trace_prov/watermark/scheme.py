@@ -12,6 +12,8 @@ from typing import Any
 from trace_prov.watermark.errors import SchemeError
 
 CONTEXT_FIELDS = ("salt", "task", "actions", "observation")
+#: more random keys than this need more memory than they add certainty
+MOST_NULL_KEYS = 100_000
 CHOICES: dict[str, tuple[str, ...]] = {
     "tally": ("prefix", "index"),
     "natural_rule": ("one", "parity", "declared"),
@@ -72,8 +74,8 @@ class Scheme:
             raise _wrong("q", "0.5 with the index-keyed tally", self.q)
         if not 0 < self.alpha < 1:
             raise _wrong("alpha", "a number between 0 and 1", self.alpha)
-        if self.null_keys < 99:
-            raise _wrong("null_keys", "at least 99", self.null_keys)
+        if not 99 <= self.null_keys <= MOST_NULL_KEYS:
+            raise _wrong("null_keys", f"a number from 99 to {MOST_NULL_KEYS}", self.null_keys)
 
     def to_json(self) -> dict[str, Any]:
         """Return the scheme as JSON values."""
@@ -106,14 +108,41 @@ def scheme_from_json(value: Mapping[str, Any], source: str = "scheme") -> Scheme
             source, place=unknown[0], expected="a field of Scheme", hint=f"fields: {', '.join(sorted(names))}"
         )
     parts = dict(value)
+    for name, kind in KINDS.items():
+        if name in parts and type(parts[name]) not in kind:
+            found = f"{parts[name]!r}"
+            raise SchemeError(source, place=name, expected=WORDS[kind[0]], found=found)
     if "context_fields" in parts:
         parts["context_fields"] = tuple(parts["context_fields"])
     if "natural_counts" in parts:
-        parts["natural_counts"] = tuple((str(tool), int(count)) for tool, count in parts["natural_counts"])
+        parts["natural_counts"] = tuple(_count(row, source) for row in parts["natural_counts"])
     try:
         return Scheme(**parts)
-    except TypeError as error:
-        raise SchemeError(source, expected="numbers and words as in Scheme", found=str(error)) from error
+    except SchemeError as error:
+        raise SchemeError(source, place=error.place, expected=error.expected, found=error.found) from None
+
+
+WORDS = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
+#: field -> the JSON types that it takes
+KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("version", *CHOICES), (str,)),
+    **dict.fromkeys(("mask_repeats", "tally_salted"), (bool,)),
+    **dict.fromkeys(("window", "null_keys"), (int,)),
+    **dict.fromkeys(("q", "alpha"), (float, int)),
+    **dict.fromkeys(("context_fields", "natural_counts"), (list, tuple)),
+}
+
+
+def _count(row: Any, source: str) -> tuple[str, int]:
+    if (
+        isinstance(row, (list, tuple))
+        and len(row) == 2
+        and isinstance(row[0], str)
+        and type(row[1]) is int
+        and row[1] >= 0
+    ):
+        return row[0], row[1]
+    raise SchemeError(source, place="natural_counts", expected='pairs such as ["search", 2]', found=f"{row!r}")
 
 
 def _wrong(field: str, expected: str, found: object) -> SchemeError:

@@ -11,6 +11,8 @@ from scipy import special, stats
 EULER = float(np.euler_gamma)
 #: below this a double's tail is rebuilt from logarithms
 TINY = 1e-280
+#: no likelihood ratio is called lower, in logarithms
+LEAST = -1e300
 
 
 def gamma_log_sf(count: int, total: float) -> float:
@@ -107,8 +109,12 @@ def joint_p(rule: str, first: NDArray[np.float64], second: NDArray[np.float64]) 
 
 
 def log_likelihood_ratio(u: NDArray[np.float64], probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (1/p - 1) ln u - ln p: a winner's u is Beta(1/p, 1), any other is uniform (WATERMARK §1.2)."""
-    return np.asarray((1 / probability - 1) * np.log(u) - np.log(probability))
+    """Return (1/p - 1) ln u - ln p: a winner's u is Beta(1/p, 1), any other is uniform (WATERMARK §1.2).
+
+    Never below -1e300, where a probability is too small for doubles: any sum of these stays a number.
+    """
+    with np.errstate(over="ignore"):
+        return np.asarray(np.maximum((1 / probability - 1) * np.log(u) - np.log(probability), LEAST))
 
 
 def harmonic(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,6 +5,7 @@ The JSON form ("trace-prov-trajectory/1", or one run a line in JSONL) is describ
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import unicodedata
@@ -80,8 +81,13 @@ class Run:
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys, no spaces and every string in NFC (WATERMARK §2.1)."""
-    return json.dumps(_nfc(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """JSON with sorted keys, no spaces and every string in NFC (WATERMARK §2.1). Raises `TrajectoryError`."""
+    try:
+        return json.dumps(_nfc(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except RecursionError:
+        raise TrajectoryError(
+            "a value", expected="one nested less than some hundred deep", found="a deeper one"
+        ) from None
 
 
 def canonical_text(text: str) -> str:
@@ -193,11 +199,13 @@ class _Place:
 
 
 def _documents(data: bytes, source: str) -> list[tuple[str, Any]]:
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as whole:
         lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
-        if len(lines) < 2:
+        # One document over many lines is no JSON lines: then the place in the whole is the one to tell.
+        if len(lines) < 2 or not _is_json(lines[0][1]):
             raise TrajectoryError(source, expected="JSON or JSON lines", found=str(whole)) from whole
         return [(f"line {number}", _line(line, source, number)) for number, line in lines]
     if isinstance(value, dict) and "groups" in value:
@@ -208,6 +216,14 @@ def _documents(data: bytes, source: str) -> list[tuple[str, Any]]:
     if not isinstance(value.get("runs"), list):
         raise TrajectoryError(source, place="runs", expected="a list", found=type(value.get("runs")).__name__)
     return [(f"runs[{index}]", item) for index, item in enumerate(value["runs"], 1)]
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def _line(line: bytes, source: str, number: int) -> Any:
@@ -269,7 +285,10 @@ def _record(tag: str, value: Any, place: _Place, registry: Mapping[str, str] | N
         if not content:
             raise place.wrong("a tool or a command as content", "neither")
         return command_record(content, time=time, id=record_id)
-    return call_record(tool, value.get("args"), registry=registry, content=content, time=time, id=record_id)
+    try:
+        return call_record(tool, value.get("args"), registry=registry, content=content, time=time, id=record_id)
+    except TrajectoryError as error:
+        raise place.at("args").wrong(error.expected or "", error.found or "") from None
 
 
 def _candidates(value: Any, place: _Place, registry: Mapping[str, str] | None) -> tuple[str, ...] | None:

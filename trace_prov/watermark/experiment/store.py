@@ -50,11 +50,13 @@ class Store:
                 row = orjson.loads(line)
                 if not line.endswith(b"\n"):
                     raise orjson.JSONDecodeError("cut", line.decode(errors="replace"), 0)
+                json.loads(row["key"])["experiment"]
                 self.results[row["key"]] = row["result"]
-            except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-                if number < len(lines):
+            except (ValueError, KeyError, TypeError) as error:
+                whole = number < len(lines) or line.endswith(b"\n")
+                if whole or not line.startswith(b'{"key":'[: len(line)]):
                     raise TrajectoryError(
-                        str(self._path), place=f"line {number}", expected="a result", found=str(error)
+                        str(self._path), place=f"line {number}", expected="a result", found=_said(error)
                     ) from error
                 # A crash while writing leaves half a line at the end: that cell is computed again.
                 with self._path.open("r+b") as handle:
@@ -76,6 +78,10 @@ class Store:
             if parameters.pop("experiment") == experiment:
                 found.append({**parameters, **result})
         return found
+
+
+def _said(error: Exception) -> str:
+    return f"no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def compute(cells: Iterable[Cell], store: Store) -> int:
