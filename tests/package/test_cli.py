@@ -101,6 +101,16 @@ def test_redact_answers_with_bounds(tmp_path: Path) -> None:
     assert run("validate", tmp_path / "out").exit_code == 0
 
 
+def test_packages_made_one_after_the_other_share_an_inventory(tmp_path: Path) -> None:
+    other = ACCOUNTS / "banking" / f"{OTHER}.json"
+    for log in (ONE, other, ONE):
+        assert run("package", log, "--condition", "C11", "--out", tmp_path).exit_code == 0
+    rows = [json.loads(line) for line in (tmp_path / "inventory.jsonl").read_text().splitlines()]
+    assert [row["case"] for row in rows] == [other.stem, NAME]
+    assert {row["case"] for row in lines(run("answer", tmp_path, "--format", "jsonl"))} == {other.stem, NAME}
+    assert run("validate", tmp_path).exit_code == 0
+
+
 def test_answerability_of_one_and_of_many() -> None:
     one = run("answerability", ONE)
     assert one.exit_code == 0

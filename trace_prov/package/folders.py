@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
 from trace_prov.errors import PackageError, UsageError
@@ -69,10 +70,20 @@ PACKAGED, NOT_APPLICABLE, REFUSED = "packaged", "not applicable", "refused"
 
 
 def write_inventory(folder: Path, entries: Sequence[Entry]) -> None:
-    """Write the inventory, one JSON line a run, in ASCII and in the order given."""
-    text = "".join(f"{entry.line()}\n" for entry in entries)
+    """Write the inventory, one JSON line a run, in ASCII and in the order given.
+
+    Packages of other cases that lie in the folder from before keep their rows, which come first.
+    """
+    named = {entry.case for entry in entries}
+    told = {entry.folder for entry in entries}
+    before = (
+        json.dumps(row)
+        for row in _rows_of(folder)
+        if row["case"] not in named and row["folder"] not in told and is_package(folder / row["folder"])
+    )
+    lines = [*before, *(entry.line() for entry in entries)]
     temporary = folder / f".{INVENTORY}"
-    temporary.write_text(text, encoding="ascii")
+    temporary.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
     temporary.replace(folder / INVENTORY)
 
 
@@ -143,13 +154,16 @@ def _is_below(folder: str) -> bool:
 
 def inventory_of(folder: Path) -> dict[str, str]:
     """Folder -> case of every package in the inventory; empty where there is none that can be read."""
-    cases = {}
+    return {row["folder"]: row["case"] for row in _rows_of(folder)}
+
+
+def _rows_of(folder: Path) -> list[dict[str, Any]]:
+    """The rows of the inventory that name a package below the folder."""
     try:
-        for line in (folder / INVENTORY).read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            below, case = (row.get("folder"), row.get("case")) if isinstance(row, dict) else (None, None)
-            if isinstance(below, str) and isinstance(case, str) and _is_below(below):
-                cases[below] = case
+        rows = [json.loads(line) for line in (folder / INVENTORY).read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError, RecursionError):
-        return {}
-    return cases
+        return []
+    texts = (
+        row for row in rows if isinstance(row, dict) and {str} == {type(row.get(name)) for name in ("folder", "case")}
+    )
+    return [row for row in texts if _is_below(row["folder"])]
