@@ -101,6 +101,15 @@ def test_redact_answers_with_bounds(tmp_path: Path) -> None:
     assert run("validate", tmp_path / "out").exit_code == 0
 
 
+def test_a_redaction_of_the_target_is_told_as_such(tmp_path: Path) -> None:
+    target = json.loads(run("derive", ONE, "--format", "jsonl").stdout)
+    rule = f"{target['action']}.argument.{target['argument']}"
+    result = run("package", ONE, "--condition", "C10", "--redact", rule, "--out", tmp_path / "out")
+    assert (result.exit_code, "hides" in result.stderr, rule in result.stderr) == (0, True, True)
+    assert "no run has anything" not in result.stderr
+    assert list((tmp_path / "out").iterdir()) == [tmp_path / "out" / "inventory.jsonl"]
+
+
 def test_packages_made_one_after_the_other_share_an_inventory(tmp_path: Path) -> None:
     other = ACCOUNTS / "banking" / f"{OTHER}.json"
     for log in (ONE, other, ONE):

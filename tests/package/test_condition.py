@@ -100,3 +100,10 @@ def test_rules_files_name_the_line(tmp_path: Path) -> None:
     path.write_text("act-01.result\nact-x\n")
     with pytest.raises(FormatError, match="line 2"):
         read_rules(path)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("account = true", encoding="utf-8-sig")
+    (tmp_path / "rules.txt").write_text("act-01.result\r\n# a comment\r\n", encoding="utf-8-sig")
+    assert read_condition(tmp_path / "a.toml").account
+    assert [rule.text for rule in read_rules(tmp_path / "rules.txt")] == ["act-01.result"]

@@ -84,6 +84,8 @@ def package(
         if entry.status == REFUSED:
             reporter.damaged = True
             say("error", f"{entry.case}: {entry.reason}")
+        elif entry.reason is not None and writer.strict:
+            say("warning", f"{entry.case}: not applicable: {entry.reason}")
     told = ", ".join(f"{number} {status}" for status, number in sorted(counts.items())) or "no run"
     click.echo(printable(f"{writer.condition.name}: {told}; see {out / INVENTORY}"))
     if writer.unused and counts and REFUSED not in counts:

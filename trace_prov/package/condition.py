@@ -122,7 +122,7 @@ def _parse(path: Path) -> Any:
     try:
         if path.stat().st_size > MAX_CONDITION_BYTES:
             raise SourceError(str(path), expected=f"at most {MAX_CONDITION_BYTES:,} bytes", found="more")
-        text = path.read_bytes().decode()
+        text = path.read_bytes().decode("utf-8-sig")
         return tomllib.loads(text) if path.suffix.lower() == ".toml" else yaml.safe_load(text)
     except OSError as error:
         raise SourceError(str(path), expected="a readable file", found=error.strerror or str(error)) from None

@@ -88,7 +88,7 @@ def parse_rule(text: str) -> Rule:
 def read_rules(path: Path) -> tuple[Rule, ...]:
     """The rules of a file, one a line; blank lines and lines that start with # say nothing."""
     try:
-        lines = path.read_bytes().decode().splitlines()
+        lines = path.read_bytes().decode("utf-8-sig").splitlines()
     except OSError as error:
         raise SourceError(str(path), expected="a readable file", found=error.strerror or str(error)) from None
     except UnicodeDecodeError as error:

@@ -22,7 +22,7 @@ from trace_prov.package.folders import (
     case_folder,
     write_inventory,
 )
-from trace_prov.package.redact import Rule
+from trace_prov.package.redact import Rule, redact
 
 
 @dataclass
@@ -69,6 +69,8 @@ class PackageWriter:
 
         built = build(run, self.condition, self.question, self.rules)
         if isinstance(built, NotApplicable):
+            # A rule that hides the target of the case has found something, though nothing is written.
+            self.used |= redact(run, (*self.condition.redact, *self.rules)).used
             return entry(NOT_APPLICABLE, reason=built.reason)
         missed = [rule.text for rule in self.rules if rule not in built.used]
         if self.strict and missed:
