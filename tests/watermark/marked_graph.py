@@ -31,7 +31,9 @@ def calling_run(name: str = "r-1", decisions: int = 24, keys: Keys = KEYS) -> tu
     embedder = Embedder(keys, SCHEME, run_id=name, salt=name, task="a dry place", rng=rng)
     messages: list[dict[str, Any]] = [{"role": "user", "content": "a dry place"}]
     for number in range(1, decisions + 1):
-        calls = {(call := call_record("forecast", {"city": c, "day": number})).action: call for c in CITIES}
+        # The trip tells the runs apart: a few calls that two runs share would place a decision in neither.
+        offers = [call_record("forecast", {"city": city, "day": number, "trip": name}) for city in CITIES]
+        calls = {call.action: call for call in offers}
         chosen = replace(calls[embedder.decide(list(calls), [1 / 6] * 6).action], id=f"{name}-{number}")
         answer = f"Day {number} of {name}: {rng.choice(['rain', 'sun'])}"
         function = {"name": chosen.tool, "arguments": chosen.args}

@@ -233,6 +233,18 @@ def test_the_query_tells_which_decisions_carry_the_verdict(pair: Any) -> None:
     assert len(list(counted)) == sum(1 for row in plain if row["standing"] == "counted") == 35
 
 
+def test_a_verdict_in_a_document_of_others_is_none(pair: Any) -> None:
+    logs, runs = pair
+    store = TraceStore.in_memory(runs)
+    made = annotation(verdict_over(logs), places(logs, store), {})
+    graph = pyoxigraph.NamedNode("urn:trace-prov:document:" + "d" * 32)
+    store.database.extend(pyoxigraph.Quad(q.subject, q.predicate, q.object, graph) for q in made.quads)
+    assert list(store.ask("watermark_evidence")) == []
+    assert annotating.listed(store) == []
+    annotating.annotate(store, [verdict_over(logs)], logs)
+    assert len(list(store.ask("watermark_evidence"))) == 35
+
+
 def test_scores_are_written_when_disclosed_and_only_then(pair: Any) -> None:
     logs, runs = pair
     store, verdict = TraceStore.in_memory(runs), verdict_over(logs)
