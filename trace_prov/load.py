@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trace_prov.errors import FormatError, InputError, SidecarError, UsageError
+from trace_prov.errors import FormatError, InputError, SidecarError, SourceError, UsageError
 from trace_prov.loaders import FORMATS, Format
 from trace_prov.model import Run
 from trace_prov.sidecar import Sidecar, read_sidecar
@@ -45,17 +45,25 @@ def load_paths(
     """The runs of the files and folders given, in the order of their names, with what could not be used.
 
     A run's `source.name` is its path below the folder given, or the name of the file given. Raises UsageError for an
-    unknown format or a path that does not exist.
+    unknown format or a path that does not exist or may not be seen.
     """
     forced = None if format_name is None else format_named(format_name)
     for path in paths:
-        if not path.exists():
-            raise UsageError(f"{path}: no such file or folder")
+        _refuse_missing(path)
     for path, name in _named(paths):
-        if path.is_dir():
+        if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where the folder above may not be read
             yield from _load_folder(path, forced, max_bytes)
         else:
             yield from load_file(path, name, forced, max_bytes)
+
+
+def _refuse_missing(path: Path) -> None:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file or folder") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def _named(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
@@ -66,7 +74,11 @@ def _named(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def _load_folder(folder: Path, forced: Format | None, max_bytes: int) -> Iterator[Loaded]:
-    for below, names in _folders_below(str(folder), ""):
+    for below, names in _folders_below(folder):
+        if isinstance(names, OSError):
+            found = names.strerror or str(names)
+            yield Problem(SourceError(below or str(folder), expected="a folder that can be read", found=found))
+            continue
         for name in names:
             shown = below + name
             if name.endswith(SIDECAR_ENDINGS):
@@ -79,18 +91,24 @@ def _load_folder(folder: Path, forced: Format | None, max_bytes: int) -> Iterato
                 yield from load_file(folder / shown, shown, forced, max_bytes, siblings=names)
 
 
-def _folders_below(path: str, below: str) -> Iterator[tuple[str, dict[str, None]]]:
+def _folders_below(folder: Path) -> Iterator[tuple[str, dict[str, None] | OSError]]:
     """(place below the folder given, file names in it) of a folder and those in it, sorted by name.
 
-    Links to folders are not followed, so that no loop is possible.
+    An error instead of names: the folder cannot be read. Links to folders are not followed, so that no loop is
+    possible.
     """
-    with os.scandir(path) as entries:
-        sorted_entries = sorted(entries, key=lambda entry: entry.name)
-    names = dict.fromkeys(entry.name for entry in sorted_entries if not entry.is_dir(follow_symlinks=False))
-    yield below, names
-    for entry in sorted_entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _folders_below(entry.path, f"{below}{entry.name}/")
+    waiting = [""]  # a stack of our own: folders may be nested deeper than calls
+    while waiting:
+        below = waiting.pop()
+        try:
+            with os.scandir(os.path.join(folder, below)) as entries:  # noqa: PTH118
+                kinds = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+        except OSError as error:
+            yield below, error
+            continue
+        yield below, dict.fromkeys(sorted(name for name, is_folder in kinds.items() if not is_folder))
+        inner = sorted((name for name, is_folder in kinds.items() if is_folder), reverse=True)
+        waiting.extend(f"{below}{name}/" for name in inner)
 
 
 def _log_name(sidecar: str) -> str:
@@ -125,7 +143,7 @@ def _read_sidecar_of(log: LogFile, format_: Format, max_bytes: int, siblings: Co
         return None
     beside = log.path.name.removesuffix(".json") + format_.SIDECAR_SUFFIX
     path = log.path.with_name(beside)
-    if not (path.exists() if siblings is None else beside in siblings):
+    if not (os.path.exists(path) if siblings is None else beside in siblings):  # noqa: PTH110 - False for a name too long
         return None
     name = log.name.removesuffix(".json") + format_.SIDECAR_SUFFIX
     try:

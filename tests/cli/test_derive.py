@@ -62,7 +62,7 @@ def test_a_folder_with_one_bad_file_goes_on_and_ends_with_2(tmp_path: Path) -> N
     assert result.exit_code == 2
     assert [line["log"] for line in jsonl(result)] == ["a.json", "c.json"]
     assert "error: b.json, line 1, column 15" in result.stderr
-    assert "1 files that do not end in" in result.stderr
+    assert "passed over 1 file that does not end in" in result.stderr
 
 
 @pytest.mark.parametrize(

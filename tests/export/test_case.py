@@ -38,21 +38,35 @@ def _run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([str(BIN / command[0]), *map(str, command[1:])], capture_output=True, text=True, check=False)
 
 
-def test_case_validate_accepts_a_bundle(tmp_path: Path) -> None:
-    """The real tool: exit 0 means no result of any severity and no undefined term."""
-    path = written(material_of(*runs_of(EXAMPLES / "bill-payment.json")), "case", tmp_path)
+def test_case_validate_accepts_the_sample(tmp_path: Path) -> None:
+    """The real tool on 40 runs in one bundle: exit 0 means no result of any severity and no undefined term."""
+    path = written(material_of(*sample_runs()), "case", tmp_path)
     done = _run("case_validate", path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Conforms: True" in done.stdout
 
 
 @pytest.mark.slow
-def test_case_validate_accepts_the_sample_also_with_review_tbox(tmp_path: Path) -> None:
-    path = written(material_of(*sample_runs()), "case", tmp_path)
-    assert _run("case_validate", path).returncode == 0
-    small = written(material_of(*runs_of(EXAMPLES)), "case", tmp_path)
-    done = _run("case_validate", "--review-tbox", "--ontology-graph", ONTOLOGY, small)
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("options", [[], ["--ontology-graph", str(ONTOLOGY)]], ids=["alone", "with our terms"])
+def test_case_validate_accepts_a_bundle_with_review_tbox(options: list[str], tmp_path: Path) -> None:
+    path = written(material_of(*runs_of(EXAMPLES)), "case", tmp_path)
+    done = _run("case_validate", "--review-tbox", *options, path)
     assert done.returncode == 0, done.stdout
+    assert "Conforms: True" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("start", range(0, 401, 50))
+def test_case_validate_accepts_all_shared_runs(start: int, tmp_path: Path, shared_data: Path) -> None:
+    """The real tool on every shared run, 50 in a bundle."""
+    runs = all_shared_runs()
+    assert len(runs) == 401
+    path = written(material_of(*runs[start : start + 50]), "case", tmp_path)
+    done = _run("case_validate", path)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "Conforms: True" in done.stdout
 
 
 def test_our_checks_accept_the_sample(tmp_path: Path) -> None:

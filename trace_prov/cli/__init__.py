@@ -6,7 +6,11 @@ Commands are imported only when they are called, so that `trace-prov --help` nee
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
+import os
+import sys
 
 import click
 
@@ -51,6 +55,9 @@ COMMANDS = {name: place for section in SECTIONS.values() for name, place in sect
 
 EXIT_BAD_INPUT = 2
 
+#: How the database begins to say so, wherever something is read from it.
+STORE_DAMAGED = ("Corruption: ", "IO error: ")
+
 
 class LazyGroup(click.Group):
     """A group whose commands are imported on first use and whose user errors never show a traceback."""
@@ -80,9 +87,21 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except TraceProvError as error:
-            click.echo(f"error: {error}", err=True)
+            sentence = str(error)
         except ModuleNotFoundError as error:
-            click.echo(f"error: {_missing(error)}", err=True)
+            sentence = _missing(error)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # the reader of the output has gone; click ends without a word
+            where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+            sentence = f"{where}{error.strerror or error}"
+        except RuntimeError as error:
+            if not str(error).startswith(STORE_DAMAGED):
+                raise
+            sentence = f"the store is damaged; load the logs into a new one: {error}"
+        from trace_prov.cli.output import say
+
+        say("error", sentence)
         raise SystemExit(EXIT_BAD_INPUT)
 
 
@@ -114,3 +133,25 @@ def main() -> None:
 
     Exit codes: 0 fine, 1 findings or violations where asked to fail, 2 bad input or usage.
     """
+    _prepare_streams()
+
+
+def _prepare_streams() -> None:
+    """Output is UTF-8 whatever the locale, and a file name that is none is shown with escapes.
+
+    A stream that the caller closed is opened on the null device, or the next file opened would take its place. Raises
+    UsageError when it is standard output: there is no way to answer.
+    """
+    is_closed = sys.stdout is None
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+    if is_closed:
+        raise UsageError("standard output is closed; send it to a file, a pipe or /dev/null")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import islice
@@ -17,7 +16,7 @@ from trace_prov import __version__
 from trace_prov.cli.evidence import Evidence, evidence_options
 from trace_prov.cli.neo4j import engine_options
 from trace_prov.cli.options import question_options
-from trace_prov.cli.output import Reporter, console, printable, shown_table, to_line
+from trace_prov.cli.output import DataOut, Reporter, console, printable, shown_table, to_line
 from trace_prov.derive import Question
 from trace_prov.derive.engines import Derive, engine_named, on_store
 from trace_prov.explain import explain as explain_finding
@@ -82,15 +81,17 @@ def _as_json(row: Row) -> dict[str, Any]:
 
 
 def _write_jsonl(rows: Iterator[Row]) -> None:
+    out = DataOut()
     for row in rows:
-        click.echo(to_line(_as_json(row)))
+        out.write(to_line(_as_json(row)) + "\n")
 
 
 def _write_json(rows: Iterator[Row]) -> None:
-    click.echo("[", nl=False)
+    out = DataOut()
+    out.write("[")
     for number, row in enumerate(rows):
-        click.echo(("," if number else "") + "\n " + to_line(_as_json(row)), nl=False)
-    click.echo("\n]")
+        out.write(("," if number else "") + "\n " + to_line(_as_json(row)))
+    out.write("\n]\n")
 
 
 CSV_COLUMNS = (
@@ -113,7 +114,7 @@ CSV_COLUMNS = (
 
 
 def _write_csv(rows: Iterator[Row]) -> None:
-    writer = csv.DictWriter(sys.stdout, CSV_COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(DataOut(), CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for _, finding in rows:
         writer.writerow({name: _csv_cell(value) for name, value in _flat(to_json(finding)).items()})

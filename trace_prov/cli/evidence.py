@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trace_prov.cli.options import log_options
+from trace_prov.cli.options import GivenPath, log_options
 from trace_prov.cli.output import Reporter
 from trace_prov.errors import UsageError
 from trace_prov.load import load_paths
@@ -49,7 +49,7 @@ def evidence_options(command: Command) -> Command:
     """LOGS with its options, or --store; handed on as one `evidence`."""
 
     @log_options(required=False)
-    @click.option("--store", type=click.Path(path_type=Path), help="Take the runs of this store instead of LOGS.")
+    @click.option("--store", type=GivenPath(), help="Take the runs of this store instead of LOGS.")
     @functools.wraps(command)
     def with_evidence(
         *args: Any, logs: tuple[Path, ...], store: Path | None, from_format: str | None, max_bytes: int, **kwargs: Any

@@ -18,11 +18,22 @@ from trace_prov.source import DEFAULT_MAX_BYTES
 Command = Callable[..., Any]
 
 
+class GivenPath(click.Path):
+    """A path as `pathlib.Path`. The empty text, which a shell makes of an unset variable, is none."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("expected a path, found an empty text", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def log_options(*, required: bool = True) -> Callable[[Command], Command]:
     """LOGS, --from-format and --max-bytes."""
 
     def decorate(command: Command) -> Command:
-        paths = click.Path(path_type=Path)
         size = click.IntRange(min=1)
         command = click.option(
             "--max-bytes", type=size, default=DEFAULT_MAX_BYTES, show_default=True, help="Refuse a larger file."
@@ -30,7 +41,7 @@ def log_options(*, required: bool = True) -> Callable[[Command], Command]:
         command = click.option(
             "--from-format", metavar="NAME", help="Read every log as this format; default: by content."
         )(command)
-        return click.argument("logs", nargs=-1, type=paths, metavar="LOGS...", required=required)(command)
+        return click.argument("logs", nargs=-1, type=GivenPath(), metavar="LOGS...", required=required)(command)
 
     return decorate
 
@@ -62,7 +73,7 @@ def _question(all_actions: bool, action: str | None, argument: str | None, liter
 
 
 def _spelt(action: str) -> str:
-    match = re.fullmatch(r"act-(\d+)", action)
+    match = re.fullmatch(r"act-(\d{1,9})", action)
     if match is None or int(match[1]) == 0:
         raise UsageError(f"--action {action}: expected an action such as act-02")
     return action_id(int(match[1]))

@@ -22,12 +22,14 @@ PIPE_WIDTH = 100_000
 _UNSEEN = {*range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0x061C}
 
 
+def _is_safe(char: str) -> bool:
+    return char.isprintable() and ord(char) not in _UNSEEN
+
+
 def printable(text: str, limit: int | None = None) -> str:
     """A text as one line that is safe to show: control, reordering and invisible characters as escapes."""
     shown = "".join(
-        char
-        if char.isprintable() and ord(char) not in _UNSEEN
-        else char.encode("unicode_escape", "surrogatepass").decode()
+        char if _is_safe(char) else char.encode("unicode_escape", "surrogatepass").decode()
         for char in (text if limit is None else text[: limit + 1])
     )
     return shown if limit is None or len(text) <= limit else shown[:limit] + "…"
@@ -41,6 +43,21 @@ def to_line(value: Any) -> str:
     except UnicodeEncodeError:
         line = json.dumps(value, ensure_ascii=True, allow_nan=False)
     return line
+
+
+class DataOut:
+    """Standard output for JSON, CSV and Turtle: as it is in a file or a pipe, without control characters on a terminal.
+
+    There each becomes the escape that JSON and Turtle have for it.
+    """
+
+    def __init__(self) -> None:
+        self._shows = sys.stdout.isatty()
+
+    def write(self, text: str) -> None:
+        if self._shows:
+            text = "".join(char if char in "\n\t" or _is_safe(char) else json.dumps(char)[1:-1] for char in text)
+        click.echo(text, nl=False)
 
 
 def console() -> Console:
@@ -94,7 +111,8 @@ class Reporter:
     def close(self) -> None:
         """Say what was passed over, and end with exit code 2 when something was damaged or refused."""
         if self.ignored:
-            click.echo(f"{self.ignored} files that do not end in .json, .jsonl or .ndjson were passed over", err=True)
+            files = "1 file that does" if self.ignored == 1 else f"{self.ignored} files that do"
+            click.echo(f"passed over {files} not end in .json, .jsonl or .ndjson", err=True)
         if self.runs == 0 and not self.damaged:
             say("error", "no log was found")
             self.damaged = True

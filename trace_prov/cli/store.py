@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -13,8 +13,8 @@ from typing import Any
 import click
 import pyoxigraph
 
-from trace_prov.cli.options import log_options
-from trace_prov.cli.output import Reporter, console, printable, say, shown_table, to_line
+from trace_prov.cli.options import GivenPath, log_options
+from trace_prov.cli.output import DataOut, Reporter, console, printable, say, shown_table, to_line
 from trace_prov.errors import FormatError, SourceError, UsageError
 from trace_prov.graph import iris
 from trace_prov.graph.check import damaged
@@ -25,20 +25,22 @@ from trace_prov.graph.store import Term, TraceStore
 from trace_prov.load import load_paths
 
 TABLE_ROWS = 500
+MAX_QUERY_BYTES = 2**20
 FORMATS = ("table", "json", "csv", "ttl")
 
 _VARIABLE = re.compile(r"[?$](\w+)")
 _POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _NUMBERS = {f"{iris.XSD}{name}" for name in ("integer", "long", "int")}
+# Datatypes do not bind what a query makes up; and longer numbers are not what a reader of JSON takes.
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,300}")
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 Row = list[Any]
 
 
 @click.command()
 @log_options()
-@click.option(
-    "--store", "folder", type=click.Path(path_type=Path), required=True, help="The store; made if it is not there."
-)
+@click.option("--store", "folder", type=GivenPath(), required=True, help="The store; made if it is not there.")
 def load(logs: tuple[Path, ...], from_format: str | None, max_bytes: int, folder: Path) -> None:
     """Load logs into a store of run graphs, checking that each graph is well formed.
 
@@ -59,7 +61,7 @@ def load(logs: tuple[Path, ...], from_format: str | None, max_bytes: int, folder
                 known += 1
                 say("note", f"{outcome.log}: the store already holds this log's run {outcome.run}")
         total = len(store.runs())
-    click.echo(f"{_runs(stored)} stored, {known} already there; {folder} holds {_runs(total)}")
+    click.echo(f"{_runs(stored)} stored, {known} already there; {printable(str(folder))} holds {_runs(total)}")
     reporter.close()
 
 
@@ -69,7 +71,7 @@ def _runs(count: int) -> str:
 
 @click.command()
 @click.argument("name", required=False, metavar="NAME|FILE")
-@click.option("--store", "folder", type=click.Path(path_type=Path), help="The store to ask.")
+@click.option("--store", "folder", type=GivenPath(), help="The store to ask.")
 @click.option(
     "-p",
     "--parameter",
@@ -98,7 +100,10 @@ def query(name: str | None, folder: Path | None, values: tuple[str, ...], form: 
             answer = store.query(file.text, parameters)
         except SyntaxError as error:
             raise _syntax_error(name, error) from None
-        _print(answer, form)
+        try:
+            _print(answer, form)
+        except RuntimeError as error:  # the engine works out the rows as they are asked for
+            raise UsageError(f"the query cannot be answered: {error}") from None
 
 
 def _list() -> None:
@@ -111,13 +116,18 @@ def _list() -> None:
 def _query_file(name: str) -> QueryFile:
     """A file that is there, or whose name says that it is meant as one; else one of the product's queries."""
     path = Path(name)
-    if not path.is_file() and not name.endswith(".rq") and path.name == name:
+    is_file = os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises where it may not look
+    if not is_file and not name.endswith(".rq") and path.name == name:
         try:
             return query_named(name)
         except UsageError as error:
             raise UsageError(f"{error}; a file of your own is named by its path") from None
     try:
-        return parse_query(name, path.read_text("utf-8-sig"))
+        with path.open("rb") as file:  # perhaps a pipe, or a device that never ends
+            data = file.read(MAX_QUERY_BYTES + 1)
+        if len(data) > MAX_QUERY_BYTES:
+            raise SourceError(name, expected=f"a query of at most {MAX_QUERY_BYTES:,} bytes", found="a longer one")
+        return parse_query(name, data.decode("utf-8-sig"))
     except OSError as error:
         raise SourceError(name, expected="a query file", found=error.strerror or str(error)) from None
     except UnicodeDecodeError as error:
@@ -135,6 +145,8 @@ def _parameters(file: QueryFile, values: Iterable[str]) -> dict[str, Term]:
             raise UsageError(f"-p {item}: expected NAME=VALUE")
         if name not in known:
             raise UsageError(f"{file.name} has no parameter {name!r}; it has: {', '.join(known) or 'none'}")
+        if name in given:
+            raise UsageError(f"-p {name}: expected once, found twice")
         given[name] = _term(name, value, declared[name].kind if name in declared else None)
     missing = [parameter.name for parameter in file.parameters if parameter.needed and parameter.name not in given]
     if missing:
@@ -186,16 +198,16 @@ def _print_triples(answer: pyoxigraph.QueryTriples, form: str | None) -> None:
     if form not in (None, "ttl"):
         raise UsageError("this query gives a graph: --format ttl")
     turtle = pyoxigraph.serialize(sorted(answer, key=str), format=pyoxigraph.RdfFormat.TURTLE, prefixes=iris.PREFIXES)
-    click.echo(turtle or b"", nl=False)
+    DataOut().write((turtle or b"").decode())
 
 
 def _value(term: Any) -> str | int | bool | None:
     """A term as JSON has it: numbers and truth values as such, texts as recorded, IRIs in full."""
     if isinstance(term, pyoxigraph.Literal):
-        if term.datatype.value in _NUMBERS:
+        if term.datatype.value in _NUMBERS and _WHOLE_NUMBER.fullmatch(term.value):
             return int(term.value)
-        if term.datatype.value == f"{iris.XSD}boolean":
-            return term.value in ("true", "1")
+        if term.datatype.value == f"{iris.XSD}boolean" and term.value in _TRUTH:
+            return _TRUTH[term.value]
         return from_rdf(term.value)
     return None if term is None else str(getattr(term, "value", term))
 
@@ -224,15 +236,16 @@ def _write_table(names: list[str], rows: Iterator[Row]) -> None:
 
 
 def _write_json(names: list[str], rows: Iterator[Row]) -> None:
-    click.echo("[", nl=False)
+    out = DataOut()
+    out.write("[")
     for number, row in enumerate(rows):
         body = {name: _value(term) for name, term in zip(names, row, strict=True)}
-        click.echo(("," if number else "") + "\n " + to_line(body), nl=False)
-    click.echo("\n]")
+        out.write(("," if number else "") + "\n " + to_line(body))
+    out.write("\n]\n")
 
 
 def _write_csv(names: list[str], rows: Iterator[Row]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer = csv.writer(DataOut(), lineterminator="\n")
     writer.writerow(names)
     for row in rows:
         writer.writerow([_csv_cell(_value(term)) for term in row])

@@ -7,6 +7,8 @@ mistaken for one. Writers have the store alone, readers share it.
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,9 @@ try:
     import fcntl
 except ImportError:  # pragma: no cover - Windows: the database's own lock has to do
     fcntl = None  # type: ignore[assignment]
+
+#: How the database says that another program has it open ("lock" alone also stands in "block" and in paths).
+_LOCKED = re.compile(r"^IO error: (While lock file|lock hold by)")
 
 MARKER = "trace-prov-store.json"
 LAYOUT = 1
@@ -78,15 +83,15 @@ class TraceStore:
 
         Raises SourceError when the folder holds other files, or when the store is in use.
         """
-        if not (folder / MARKER).exists():
+        if not os.path.exists(folder / MARKER):  # noqa: PTH110 - Path.exists raises where it may not look
             _start(folder)
         return cls._opened(folder, write=True)
 
     @classmethod
     def open(cls, folder: Path) -> TraceStore:
         """The store in this folder, for reading; raises SourceError when it is none, or is being written."""
-        if not (folder / MARKER).is_file():
-            found = "no such folder" if not folder.exists() else f"no {MARKER} in it"
+        if not os.path.isfile(folder / MARKER):  # noqa: PTH113 - Path.is_file raises where it may not look
+            found = f"no {MARKER} in it" if os.path.exists(folder) else "no such folder"  # noqa: PTH110
             raise SourceError(
                 str(folder),
                 expected="a store",
@@ -107,7 +112,7 @@ class TraceStore:
         except (OSError, RuntimeError, ValueError) as error:
             if lock is not None:
                 lock.close()
-            if "lock" in str(error).lower():
+            if _LOCKED.search(str(error)) is not None:
                 raise _in_use(folder) from None
             raise SourceError(str(folder), expected="a store that can be opened", found=str(error)) from None
 
@@ -230,6 +235,10 @@ class TraceStore:
 
 def _start(folder: Path) -> None:
     """Make a new store in a folder that is not there yet, or empty."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError:
+        raise SourceError(str(folder), expected="a path in UTF-8, as the database wants it", found="another") from None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import IO, Any
 
-from trace_prov.errors import SourceError, UsageError
+from trace_prov.errors import GraphError, SourceError, UsageError
 from trace_prov.neo4j.load import Graph, Loaded, Progress
 from trace_prov.neo4j.mapping import BASE, INDIVIDUALS, LITERALS, MANY_VALUED, TYPES
 
@@ -47,30 +47,49 @@ def export(
 
     `graphs` is called again for each list delimiter that turns out to be taken, which hardly ever happens.
     """
-    _make(folder)
-    for delimiter in _DELIMITERS:
-        writer = _Writer(folder, delimiter)
-        try:
-            with writer.files:
-                counts = writer.write(graphs(), progress)
-        except _DelimiterTaken:
-            for written in folder.glob("*.csv"):
-                written.unlink()
-            continue
-        command = writer.command(database)
-        _write_script(folder, command)
-        return Exported(counts, command)
-    raise UsageError("every character that could part the values of a list occurs in one of them; use `neo4j load`")
+    made = _make(folder)
+    try:
+        for delimiter in _DELIMITERS:
+            writer = _Writer(folder, delimiter)
+            try:
+                with writer.files:
+                    counts = writer.write(graphs(), progress)
+            except _DelimiterTaken:
+                _clear(folder)
+                continue
+            command = writer.command(database)
+            _write_script(folder, command)
+            return Exported(counts, command)
+        raise UsageError("every character that could part the values of a list occurs in one of them; use `neo4j load`")
+    except BaseException as error:
+        _clear(folder)
+        if made:
+            folder.rmdir()
+        if isinstance(error, OSError):
+            raise _unwritable(folder, error) from None
+        raise
 
 
-def _make(folder: Path) -> None:
+def _clear(folder: Path) -> None:
+    """Take out what was written, into a folder that was empty before."""
+    for written in folder.iterdir():
+        written.unlink()
+
+
+def _make(folder: Path) -> bool:
+    """Make the folder unless it is there and empty; return whether it is new."""
+    new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise SourceError(str(folder), expected="a new or empty folder", found="other files")
     except OSError as error:
-        found = error.strerror or str(error)
-        raise SourceError(str(folder), expected="a folder that can be written", found=found) from None
+        raise _unwritable(folder, error) from None
+    return new
+
+
+def _unwritable(folder: Path, error: OSError) -> SourceError:
+    return SourceError(str(folder), expected="a folder that can be written", found=error.strerror or str(error))
 
 
 @dataclass
@@ -86,21 +105,24 @@ class _Writer:
 
     def write(self, graphs: Iterable[Graph], progress: Progress | None) -> Loaded:
         done = Loaded()
-        seen: set[str] = set()
+        seen: dict[str, str] = {}
         self._header("nodes_header", [f"uri:ID({BASE})", *(name + kind for name, kind in self._columns)])
         self._header("relationships_header", [f":START_ID({BASE})", f":END_ID({BASE})", "graph"])
         self._header("imports_header", _IMPORT_HEADER)
         for graph in graphs:
+            sha256 = graph.sha256
             if graph.run in seen:
+                if seen[graph.run] != sha256:
+                    raise GraphError(graph.run, expected="one graph of this name", found="two different ones")
                 done.unchanged += 1
                 continue
-            seen.add(graph.run)
-            self._write_graph(graph, done)
+            seen[graph.run] = sha256
+            self._write_graph(graph, sha256, done)
             if progress is not None:
                 progress(done)
         return done
 
-    def _write_graph(self, graph: Graph, done: Loaded) -> None:
+    def _write_graph(self, graph: Graph, sha256: str, done: Loaded) -> None:
         rows = graph.rows()
         for labels, nodes in rows.nodes.items():
             file = self._file(f"nodes.{'.'.join(labels)}")
@@ -110,7 +132,7 @@ class _Writer:
             file = self._file(f"relationships.{type_}")
             for edge in edges:
                 self._line(file, [edge["start"], edge["end"], edge["graph"]])
-        marker = [graph.run, graph.sha256, graph.view, rows.node_count, rows.edge_count, True]
+        marker = [graph.run, sha256, graph.view, rows.node_count, rows.edge_count, True]
         self._line(self._file("imports"), marker)
         done.runs += 1
         done.nodes += rows.node_count
