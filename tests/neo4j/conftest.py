@@ -32,11 +32,16 @@ def target(neo4j_server: Neo4jServer) -> Target:
 
 @pytest.fixture
 def database(target: Target) -> Iterator[Connection]:
-    """A connection to the prepared server; what the test loaded is taken out again."""
+    """A connection to the prepared, empty server; what the test loaded is taken out again."""
     with connected(target) as connection:
         prepare(connection)
+        _remove_all(connection)  # the README's commands use the same server
         yield connection
-        remove_annotations(connection)
-        remove(connection, runs_known(connection))
+        _remove_all(connection)
         with connection.session() as session:
             assert session.run("MATCH (n) RETURN count(n) AS left").single(strict=True)["left"] == 0
+
+
+def _remove_all(connection: Connection) -> None:
+    remove_annotations(connection)
+    remove(connection, runs_known(connection))
