@@ -106,6 +106,62 @@ VALID: dict[str, list[str]] = {
         "wasDerivedFrom(ex:e2, ex:e1, [prov:type='prov:Revision'])",
         "alternateOf(ex:e1, ex:e2)",
     ],
+    "11: a derivation and its own usage and generation": [
+        "wasDerivedFrom(ex:d; ex:e2, ex:e1, ex:a, ex:g, ex:u)",
+        "used(ex:u; ex:a, ex:e1, -)",
+        "wasGeneratedBy(ex:g; ex:e2, ex:a, -)",
+    ],
+    "23: an open agent of an association": [
+        "wasAssociatedWith(ex:s; ex:a, -, ex:p)",
+        "wasAssociatedWith(ex:s; ex:a, ex:ag, ex:p)",
+    ],
+    "23: an open activity of a delegation": [
+        "actedOnBehalfOf(ex:d; ex:ag2, ex:ag1, -)",
+        "actedOnBehalfOf(ex:d; ex:ag2, ex:ag1, ex:a)",
+    ],
+    "23: a start is told in two parts": [
+        "wasStartedBy(ex:s; ex:a, -, -, 2026-03-02T09:00:00)",
+        "wasStartedBy(ex:s; ex:a, ex:e, ex:b, -)",
+    ],
+    "24: unnamed generations by unknown activities at two times": [
+        "wasGeneratedBy(ex:e, -, 2026-03-02T09:00:00)",
+        "wasGeneratedBy(ex:e, -, 2026-03-02T10:00:00)",
+    ],
+    "28: two starts of an activity that is not declared": [
+        "wasStartedBy(ex:a, ex:e1, ex:b, 2026-03-02T09:00:00)",
+        "wasStartedBy(ex:a, ex:e2, ex:c, 2026-03-02T10:00:00)",
+    ],
+    "21: the empty special one and the general one with a member": [
+        "entity(ex:c, [prov:type='prov:EmptyCollection'])",
+        "entity(ex:d)",
+        "specializationOf(ex:c, ex:d)",
+        "hadMember(ex:d, ex:e)",
+    ],
+    "33 to 35: informed by an activity that began with what came of it": [
+        "activity(ex:a, -, -)",
+        "activity(ex:b, -, -)",
+        "wasInformedBy(ex:b, ex:a)",
+        "entity(ex:t)",
+        "entity(ex:r)",
+        "wasStartedBy(ex:a, ex:t, -, -)",
+        "wasDerivedFrom(ex:t, ex:r)",
+        "wasGeneratedBy(ex:r, ex:b, -)",
+    ],
+    "34 and 36: used what is made of what it makes later": [
+        "entity(ex:e1)",
+        "entity(ex:e2)",
+        "activity(ex:a, -, -)",
+        "wasDerivedFrom(ex:e2, ex:e1)",
+        "used(ex:a, ex:e2, -)",
+        "wasGeneratedBy(ex:e1, ex:a, -)",
+    ],
+    "38: made and invalidated by one activity": [
+        "entity(ex:e)",
+        "wasGeneratedBy(ex:e, ex:a, -)",
+        "wasInvalidatedBy(ex:e, ex:a, -)",
+    ],
+    "16: an alternate of itself": ["alternateOf(ex:e, ex:e)"],
+    "50: an activity that acts for another": ["activity(ex:ag, -, -)", "actedOnBehalfOf(ex:ag, ex:ag1, -)"],
     "17 to 18: alternates are symmetric": ["alternateOf(ex:e1, ex:e2)", "alternateOf(ex:e2, ex:e1)"],
 }
 
@@ -139,6 +195,20 @@ INVALID: list[tuple[int, str, list[str]]] = [
         "used(ex:u; ex:a, ex:e, -)", "wasInfluencedBy(ex:u; ex:b, ex:e)"]),
     (23, "the generation named by a derivation is another (Inference 11)", [
         "wasGeneratedBy(ex:g; ex:e3, ex:a, -)", "wasDerivedFrom(ex:e2, ex:e1, ex:a, ex:g, -)"]),
+    (23, "the usage named by a derivation is of another entity (Inference 11)", [
+        "wasDerivedFrom(ex:e2, ex:e1, ex:a, ex:g, ex:u)", "used(ex:u; ex:a, ex:e3, -)"]),
+    (23, "the generation named by a derivation is by another activity (Inference 11)", [
+        "wasDerivedFrom(ex:e2, ex:e1, ex:a, ex:g, ex:u)", "wasGeneratedBy(ex:g; ex:e2, ex:b, -)"]),
+    (23, "no activity and an activity of one derivation", [
+        "wasDerivedFrom(ex:d; ex:e2, ex:e1, -, -, -)", "wasDerivedFrom(ex:d; ex:e2, ex:e1, ex:a, -, -)"]),
+    (23, "two activities of one delegation", [
+        "actedOnBehalfOf(ex:d; ex:ag2, ex:ag1, ex:a)", "actedOnBehalfOf(ex:d; ex:ag2, ex:ag1, ex:b)"]),
+    (23, "unnamed generations by one activity at two times (24)", [
+        "wasGeneratedBy(ex:e, ex:a, 2026-03-02T09:00:00)", "wasGeneratedBy(ex:e, ex:a, 2026-03-02T10:00:00)"]),
+    (23, "unnamed invalidations by one activity at two times (25)", [
+        "wasInvalidatedBy(ex:e, ex:a, 2026-03-02T09:00:00)", "wasInvalidatedBy(ex:e, ex:a, 2026-03-02T10:00:00)"]),
+    (23, "an identifier for a derivation and a usage (15)", [
+        "wasDerivedFrom(ex:x; ex:e2, ex:e1, -, -, -)", "used(ex:x; ex:a, ex:e, -)"]),
     (24, "two results of one call", [
         "wasGeneratedBy(ex:g1; ex:e, ex:a, -)", "wasGeneratedBy(ex:g2; ex:e, ex:a, -)"]),
     (24, "two results of one call, an unnamed one between", [
@@ -186,6 +256,13 @@ INVALID: list[tuple[int, str, list[str]]] = [
     (42, "13: what is attributed was generated", ["wasAttributedTo(ex:e, ex:ag)", "wasDerivedFrom(ex:e, ex:e)"]),
     (42, "21: what specializes an entity is one", [
         "entity(ex:e1)", "specializationOf(ex:e2, ex:e1)", "wasDerivedFrom(ex:e2, ex:e2)"]),
+    (42, "39: derived from each other, one generated twice", [
+        "entity(ex:e1)", "entity(ex:e2)", "wasGeneratedBy(ex:g1; ex:e1, ex:a1, -)",
+        "wasGeneratedBy(ex:g2; ex:e1, ex:a2, -)", "wasDerivedFrom(ex:e2, ex:e1)", "wasDerivedFrom(ex:e1, ex:e2)"]),
+    (42, "44: started by what is made of what it makes", [
+        "entity(ex:e1)", "entity(ex:e2)", "activity(ex:a, -, -)", "wasDerivedFrom(ex:e2, ex:e1)",
+        "wasGeneratedBy(ex:e1, ex:a, -)", "wasEndedBy(ex:a, -, -, -)", "wasStartedBy(ex:a, ex:e2, -, -)"]),
+    (51, "a generation and a usage without an activity", ["wasDerivedFrom(ex:e2, ex:e1, -, ex:g, ex:u)"]),
     (51, "a generation without an activity", ["wasDerivedFrom(ex:e2, ex:e1, -, ex:g, -)"]),
     (51, "a usage without an activity", ["wasDerivedFrom(ex:e2, ex:e1, -, -, ex:u)"]),
     (52, "a specialization of itself", ["specializationOf(ex:e, ex:e)"]),
@@ -196,6 +273,7 @@ INVALID: list[tuple[int, str, list[str]]] = [
     (53, "an identifier for a delegation and an association", [
         "actedOnBehalfOf(ex:x; ex:ag2, ex:ag1, -)", "wasAssociatedWith(ex:x; ex:a, ex:ag1, -)"]),
     (54, "an entity that is an event", ["entity(ex:x)", "wasGeneratedBy(ex:x; ex:e, -, -)"]),
+    (54, "an entity that is a start", ["entity(ex:s)", "wasStartedBy(ex:s; ex:a, -, -, -)"]),
     (54, "an agent that is a derivation", ["agent(ex:x)", "wasDerivedFrom(ex:x; ex:e2, ex:e1, -, -, -)"]),
     (54, "an activity that is an influence", ["activity(ex:x, -, -)", "wasInfluencedBy(ex:x; ex:e2, ex:e1)"]),
     (54, "a generation that a derivation names and an entity", [
@@ -206,9 +284,14 @@ INVALID: list[tuple[int, str, list[str]]] = [
     (55, "a plan that acts (50)", ["wasAssociatedWith(ex:a, ex:ag, ex:x)", "wasEndedBy(ex:x, -, -, -)"]),
     (55, "an entity declared to be an activity", ["entity(ex:x, [prov:type='prov:Activity'])"]),
     (55, "a collection that acts", ["activity(ex:c, -, -)", "hadMember(ex:c, ex:e)"]),
+    (55, "a trigger that is an activity", ["wasStartedBy(ex:a, ex:b, -, -)", "activity(ex:b, -, -)"]),
+    (55, "a member that is an activity", ["hadMember(ex:c, ex:x)", "activity(ex:x, -, -)"]),
+    (55, "an activity that something specializes", ["specializationOf(ex:x, ex:y)", "activity(ex:y, -, -)"]),
     (55, "a starter that is an entity", ["wasStartedBy(ex:a, -, ex:x, -)", "entity(ex:x)"]),
     (56, "a member of an empty collection", [
         "entity(ex:c, [prov:type='prov:EmptyCollection'])", "hadMember(ex:c, ex:e)"]),
+    (56, "a collection told twice, once as empty", [
+        "entity(ex:c, [prov:type='prov:EmptyCollection'])", "entity(ex:c, [ex:k=1])", "hadMember(ex:c, ex:e)"]),
     (56, "a specialization of an empty collection has a member (21)", [
         "entity(ex:c, [prov:type='prov:EmptyCollection'])", "specializationOf(ex:d, ex:c)", "hadMember(ex:d, ex:e)"]),
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 from trace_prov.prov_constraints.statements import OBJECTS, PLACES
 
@@ -64,9 +65,9 @@ def statements(rng: random.Random, *, noise: bool = True) -> list[str]:
 
 def for_the_peer(lines: list[str]) -> list[str]:
     """Declare the activities of a communication: ProvToolbox 2.2.1 ends with an exception where they are not."""
-    if any(line.startswith("wasInformedBy") for line in lines):
-        return [*lines, *(f"activity({activity}, -, -)" for activity in ACTIVITIES)]
-    return lines
+    informed = [line for line in lines if line.startswith("wasInformedBy")]
+    activities = {name for line in informed for name in re.findall(r"ex:\w+", line.partition(";")[2] or line)}
+    return [*lines, *(f"activity({activity}, -, -)" for activity in sorted(activities))]
 
 
 def document(lines: list[str]) -> str:

@@ -62,6 +62,24 @@ def test_a_cycle_names_its_constraints_and_statements() -> None:
     assert "strictly before (Constraint 42) generation of ex:e1" in violation.message
 
 
+def test_statements_meet_within_a_bundle_and_not_across(tmp_path: Path) -> None:
+    """7.2 and 7.3: each bundle, and the top level, is judged by itself."""
+    first, second = (f"activity(ex:a, 2026-03-02T{hour}:00:00, -)" for hour in ("09", "10"))
+    path = tmp_path / "bundle.provn"
+    path.write_text(document([first, "bundle ex:b", second, "endBundle"]))
+    assert all(report.valid for report in check_file(path))
+    path.write_text(document(["bundle ex:b", first, second, "endBundle"]))
+    assert next(violation.constraint for report in check_file(path) for violation in report.violations) == 22
+
+
+def test_a_mention_is_a_specialization(tmp_path: Path) -> None:
+    """PROV-LINKS 5.4: so nothing mentions itself."""
+    path = tmp_path / "mention.provn"
+    path.write_text(document(["mentionOf(ex:e, ex:e, ex:b)"]))
+    (report,) = check_file(path)
+    assert [violation.constraint for violation in report.violations] == [52]
+
+
 def test_bundles_are_instances_of_their_own(tmp_path: Path) -> None:
     text = """document
 prefix ex <http://example.org/>

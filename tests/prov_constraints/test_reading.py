@@ -27,6 +27,7 @@ LOST_IN_RDF = {
     "alternateOf(ex:e, -)",  # nothing is written
     "wasEndedBy(ex:x, -, -, -)",  # nothing is written
     "wasAssociatedWith(ex:s; ex:a, ex:ag, -)",  # no way to say that there was no plan
+    "wasDerivedFrom(ex:d; ex:e2, ex:e1, ex:a, -, -)",  # nor, beside this, that there was no activity
 }
 
 
