@@ -6,10 +6,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
+from trace_prov.derive.occurrence import Needle, matches_in
 from trace_prov.finding import Finding, How, Match, RecordsAnswer, RequestAnswer, Status
 from trace_prov.model import Action, BasisState, Locator, Record, RecordState, Run, TableState
 
 _CONTEXT = 32
+_SHOWN = 10
 
 
 def explain(run: Run, finding: Finding) -> Iterator[tuple[str, str]]:
@@ -24,7 +26,7 @@ def explain(run: Run, finding: Finding) -> Iterator[tuple[str, str]]:
     yield "action", f"{action.id} {action.tool}, issued in step {action.step}"
     yield "target", f"{where}: {literal!r}"
     yield from _headed("Q1 request", _explain_request(run, action, finding.q1, literal))
-    yield from _headed("Q2 records", _explain_records(run, action, finding.q2, literal))
+    yield from _headed("Q2 records", _explain_records(run, action, finding))
     yield from _headed("Q3 cited", _explain_cited(run, action, finding))
     yield from _headed("leads", _leads(run, action, literal, finding.q2))
     yield from _headed("notes", _notes(run))
@@ -46,15 +48,28 @@ def _explain_request(run: Run, action: Action, answer: RequestAnswer, literal: s
         yield "no: the user's request before this action does not hold it"
 
 
-def _explain_records(run: Run, action: Action, answer: RecordsAnswer, literal: str) -> Iterator[str]:
+def _explain_records(run: Run, action: Action, finding: Finding) -> Iterator[str]:
+    answer, literal = finding.q2, finding.target.literal
     earlier = list(run.actions_delivered_before(action))
     records = {record.locator: record for other in earlier for record in other.records}
     if answer.status is Status.ABSTAIN:
         yield f"abstain: {_list(answer.needed)} may hold it and cannot be read"
     elif not answer.matches:
         yield f"none: no record delivered before step {action.step} holds it ({len(records)} looked at)"
+    if finding.target.argument is None and not answer.matches:
+        later = _later_holders(run, action, literal)
+        if later:
+            shown = ", ".join(later[:_SHOWN]) + (f" and {len(later) - _SHOWN} more" if len(later) > _SHOWN else "")
+            yield f"later ones do: {shown}; --action asks about a later action, --all-actions about all"
     for match in answer.matches:
         yield f"{_found(match, records[match.locator], literal)}{_echo(run, match.locator, literal)}"
+
+
+def _later_holders(run: Run, action: Action, literal: str) -> list[str]:
+    """Records that hold an analyst's literal and came too late for `action`: perhaps another one was meant."""
+    needle = Needle.of(literal)
+    later = (other for other in run.actions if other.result is not None and other.result.after_step >= action.step)
+    return [str(match.locator) for other in later for match in matches_in(needle, other)]
 
 
 def _found(match: Match, record: Record, literal: str) -> str:

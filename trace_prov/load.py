@@ -19,6 +19,13 @@ from trace_prov.source import DEFAULT_MAX_BYTES, LogFile
 
 #: Endings of files that are taken for logs when a folder is given. A file named itself may have any.
 LOG_ENDINGS = (".json", ".jsonl", ".ndjson")
+#: Files that the product itself writes among logs -> what to do when one is taken for a log.
+OWN_FILES = {
+    "corpus.json": "trace-prov corpus writes it; the logs of a corpus are in its folder runs",
+    "evidence.json": "the evidence of a package is asked with trace-prov answer PACKAGE",
+    "inventory.jsonl": "trace-prov corpus and package write it; the logs of a corpus are in its folder runs",
+    "trace-prov-store.json": "the folder is a store; --store takes its runs",
+}
 SIDECAR_ENDINGS = tuple(format.SIDECAR_SUFFIX for format in FORMATS if format.SIDECAR_SUFFIX)
 
 
@@ -162,7 +169,8 @@ def recognise(log: LogFile) -> tuple[Format, str]:
         log.name,
         expected="a log of a known format",
         found="JSON of another shape" if not log.is_lines else "JSON lines of another shape",
-        hint=f"known: {', '.join(format_.NAME for format_ in FORMATS)}; --from-format forces one",
+        hint=OWN_FILES.get(log.path.name)
+        or f"known: {', '.join(format_.NAME for format_ in FORMATS)}; --from-format forces one",
     )
 
 

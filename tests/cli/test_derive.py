@@ -126,6 +126,46 @@ def test_a_literal_may_be_asked_of_any_action() -> None:
     assert [line["action"] for line in every] == ["act-01", "act-02"]
 
 
+@pytest.mark.parametrize("engine", ["native", "sparql", "cypher"])
+def test_what_can_be_asked_is_told_to_who_asks_for_what_is_not_there(engine: str) -> None:
+    log = EXAMPLES / "bill-payment.json"
+
+    def reason(*question: str) -> str:
+        (line,) = jsonl(run("derive", log, "--engine", engine, "--format", "jsonl", *question))
+        assert line["applicable"] is False
+        return str(line["reason"])
+
+    assert reason("--argument", "amount") == (
+        "act-02 has no non-empty text argument 'amount'; it has recipient, date, subject"
+    )
+    assert reason("--action", "act-09") == "the run has no action act-09, only act-01 to act-02"
+
+
+def test_explain_names_records_that_came_too_late_for_the_literal_asked() -> None:
+    log, literal = EXAMPLES / "bill-payment.json", "UK12345678901234567890"
+    too_early = run("explain", log, "--literal", literal, "--action", "act-01").stdout
+    assert "later ones do: act-01.result, act-02.result; --action asks" in too_early
+    assert "later ones do" not in run("explain", log, "--literal", literal).stdout
+    assert "later ones do" not in run("explain", log, "--literal", "stands nowhere").stdout
+    assert "later ones do" not in run("explain", log, "--action", "act-01").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("corpus.json", "in its folder runs"),
+        ("trace-prov-store.json", "--store takes its runs"),
+        ("evidence.json", "trace-prov answer PACKAGE"),
+        ("other.json", "--from-format forces one"),
+    ],
+)
+def test_a_file_of_the_product_that_is_no_log_says_what_it_is(tmp_path: Path, name: str, advice: str) -> None:
+    (tmp_path / name).write_text("{}")
+    result = run("derive", tmp_path)
+    assert result.exit_code == 2
+    assert advice in result.stderr
+
+
 def test_explain_says_why() -> None:
     shown = run("explain", EXAMPLES / "injected-transfer.json").stdout
     assert "in-2 -> act-01.result[1]: does not hold the literal" in shown

@@ -289,7 +289,8 @@ def test_openssl_made_keys_are_taken(tmp_path: Path) -> None:
 def test_commands_seal_verify_and_prove(tmp_path: Path) -> None:
     runner = CliRunner()
     folder, made = package(tmp_path / "p", "C00"), tmp_path / "key"
-    assert runner.invoke(main, ["seal-key", str(made)]).exit_code == 0
+    keys = runner.invoke(main, ["seal-key", str(made)])
+    assert keys.exit_code == 0
     unsealed = runner.invoke(main, ["verify", str(folder)])
     assert unsealed.exit_code == 2
     done = runner.invoke(main, ["seal", str(folder), "--key", str(made), "--log", str(LOG)])
@@ -303,5 +304,7 @@ def test_commands_seal_verify_and_prove(tmp_path: Path) -> None:
     proven = runner.invoke(main, ["verify", str(out), "--key", f"{made}.pub"])
     assert proven.exit_code == 0
     assert "bill-december-2023.txt" in proven.output
+    number = proven.output.rpartition("signed by the key ")[2].strip()
+    assert f"{made}.pub: public key {number}\n" in keys.output
     (folder / "data" / "README.txt").write_text("changed")
     assert runner.invoke(main, ["verify", str(folder), "--key", f"{made}.pub"]).exit_code == 1

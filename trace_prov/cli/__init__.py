@@ -15,6 +15,7 @@ import sys
 import click
 
 from trace_prov import __version__
+from trace_prov.cli.listing import write_commands
 from trace_prov.errors import TraceProvError, UsageError
 
 #: section of the help -> command name -> (module, attribute); adding a command adds one line here and one file beside
@@ -53,6 +54,20 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 }
 COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
 
+#: command -> the extra of pyproject.toml that brings what it needs beyond the plain installation
+EXTRAS = {
+    "corpus": "agentdojo",
+    "import": "prov",
+    "neo4j": "neo4j",
+    "package": "package",
+    "prove": "seal",
+    "seal": "seal",
+    "seal-key": "seal",
+    "study": "study",
+    "verify": "seal",
+    "watermark": "watermark",
+}
+
 EXIT_BAD_INPUT = 2
 
 #: How the database begins to say so, wherever something is read from it.
@@ -68,9 +83,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """By section in the order of the work, each with its whole first sentence."""
         for title, names in SECTIONS.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            with formatter.section(title):
-                formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands if command])
+            write_commands(self, ctx, formatter, title, names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -89,7 +102,7 @@ class LazyGroup(click.Group):
         except TraceProvError as error:
             sentence = str(error)
         except ModuleNotFoundError as error:
-            sentence = _missing(error)
+            sentence = _missing(ctx.invoked_subcommand, error)
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # the reader of the output has gone; click ends without a word
@@ -105,24 +118,28 @@ class LazyGroup(click.Group):
         raise SystemExit(EXIT_BAD_INPUT)
 
 
-def _missing(error: ModuleNotFoundError) -> str:
+def _missing(command: str | None, error: ModuleNotFoundError) -> str:
     """What to install; a module of our own that is missing is our mistake and stays an exception."""
     package = (error.name or "").split(".")[0]
     if package in ("", "trace_prov"):
         raise error
-    return f"this needs the package {package}, which an extra brings: pip install 'trace-prov[all]', or see the README"
+    return f"{command or 'this'} needs the package {package}: {_install(command)}"
+
+
+def _install(command: str | None) -> str:
+    return f"pip install 'trace-prov[{EXTRAS.get(command or '', 'all')}]'"
 
 
 def _not_installed(name: str, error: ModuleNotFoundError) -> click.Command:
     """Stands for a command whose optional packages are not installed, so that help still lists it."""
-    sentence = _missing(error)
+    sentence = _missing(name, error)
 
     @click.command(name, add_help_option=False, context_settings={"ignore_unknown_options": True})
     @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
     def stand_in(arguments: tuple[str, ...]) -> None:
-        raise UsageError(f"{name}: {sentence}")
+        raise UsageError(sentence)
 
-    stand_in.help = "(needs an optional package that is not installed)"
+    stand_in.short_help = f"(not installed: {_install(name)})"
     return stand_in
 
 

@@ -9,14 +9,12 @@ from itertools import islice
 from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from trace_prov import __version__
 from trace_prov.cli.evidence import Evidence, evidence_options
 from trace_prov.cli.neo4j import engine_options
 from trace_prov.cli.options import question_options
-from trace_prov.cli.output import DataOut, Reporter, console, printable, shown_table, to_line
+from trace_prov.cli.output import DataOut, HeadedLines, Reporter, console, headed_lines, printable, shown_table, to_line
 from trace_prov.derive import Question
 from trace_prov.derive.engines import Derive, engine_named, on_store
 from trace_prov.explain import explain as explain_finding
@@ -49,9 +47,10 @@ def derive(
 ) -> None:
     """Derive findings: was the value in the request, which earlier records held it, which were cited.
 
-    LOGS are files or folders; --store takes the runs of a store instead. By default each run is asked about its own
-    target action and argument. Ends with exit code 2 when some log was damaged or refused; the others are answered
-    all the same.
+    LOGS are files or folders; --store takes the runs of a store instead. By default each run is asked about its target:
+    the first action with a text argument that came after a tool result, and of its arguments the first of recipient,
+    iban, account number, password, file path, date, subject, then others by name. Ends with exit code 2 when some log
+    was damaged or refused; the others are answered all the same.
     """
     reporter = Reporter()
     with evidence.opened(reporter) as (runs, store), engine as derive_run:
@@ -196,7 +195,10 @@ WRITERS: dict[str, Callable[[Iterator[Row]], None]] = {
 @evidence_options
 @question_options
 def explain(*, evidence: Evidence, question: Question) -> None:
-    """Explain each answer: which records matched and how, which citation is bound where, what is missing."""
+    """Explain each answer: which records matched and how, which citation is bound where, what is missing.
+
+    The target is that of derive: one action of each run, unless --action or --all-actions says otherwise.
+    """
     reporter = Reporter()
     out = console()
     with evidence.opened(reporter) as (runs, _):
@@ -207,14 +209,7 @@ def explain(*, evidence: Evidence, question: Question) -> None:
     reporter.close()
 
 
-def _explanation(run: Run, finding: Finding | NotApplicable) -> Table:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="bold", no_wrap=True)
-    grid.add_column(overflow="fold")
+def _explanation(run: Run, finding: Finding | NotApplicable) -> HeadedLines:
     if isinstance(finding, NotApplicable):
-        grid.add_row("log", Text(printable(finding.log)))
-        grid.add_row("not applicable", Text(printable(finding.reason)))
-        return grid
-    for heading, text in explain_finding(run, finding):
-        grid.add_row(heading, Text(printable(text)))
-    return grid
+        return headed_lines((("log", finding.log), ("not applicable", finding.reason)))
+    return headed_lines(explain_finding(run, finding))

@@ -28,7 +28,7 @@ _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{
 @click.option("--store", type=click.Path(path_type=Path), help="Export the runs of this store instead of files.")
 @click.option("--run", "names", multiple=True, metavar="IRI", help="Only this run of the store; may be given again.")
 @click.option("--examiner", metavar="NAME", help="Who examined the evidence; default: the program alone is named.")
-@click.option("--time", metavar="TIME", help="When, such as 2026-03-03T08:00:00Z; default: no time is stated.")
+@click.option("--time", metavar="TIME", help="When, such as 2026-03-03T08:00:00Z; default: none (ro-crate needs it).")
 @click.option("--from-format", metavar="NAME", help="Read every log as this format; default: by content.")
 @click.option("--max-bytes", type=click.IntRange(min=1), default=DEFAULT_MAX_BYTES, help="Refuse a larger log.")
 @question_options
@@ -47,7 +47,7 @@ def export(
 ) -> None:
     """Write runs and their findings in the forms that others read.
 
-    INPUTS are logs, folders of logs, or evidence packages. case: a CASE 1.5 bundle. prov-n, prov-json, prov-xml,
+    LOG and PACKAGE may be folders of them. case: a CASE 1.5 bundle. prov-n, prov-json, prov-xml,
     prov-jsonld, trig, nquads: the W3C PROV view. ro-crate: a folder with both and the logs. graphml, gexf: the
     property graph. The same input gives the same bytes; no clock is read.
     """

@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from trace_prov.cli.listing import ListingGroup
 from trace_prov.cli.output import Reporter, console, printable, say, shown_table, to_line
 from trace_prov.derive.engines import ENGINES, Derive, engine_named
 from trace_prov.errors import FormatError, SourceError, UsageError
@@ -121,7 +122,7 @@ def _password(user: str, file: Path | None) -> str:
     return answer
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def neo4j() -> None:
     """Run graphs in Neo4j: load, export as CSV, query, annotate, remove.
 

@@ -36,7 +36,7 @@ def log_options(*, required: bool = True) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         size = click.IntRange(min=1)
         command = click.option(
-            "--max-bytes", type=size, default=DEFAULT_MAX_BYTES, show_default=True, help="Refuse a larger file."
+            "--max-bytes", type=size, default=DEFAULT_MAX_BYTES, show_default=True, help="Refuse a file of more bytes."
         )(command)
         command = click.option(
             "--from-format", metavar="NAME", help="Read every log as this format; default: by content."
@@ -49,10 +49,10 @@ def log_options(*, required: bool = True) -> Callable[[Command], Command]:
 def question_options(command: Command) -> Command:
     """--all-actions, --action, --argument and --literal, handed on as one `question`."""
 
-    @click.option("--all-actions", is_flag=True, help="Ask about every action, not only the case's target.")
+    @click.option("--all-actions", is_flag=True, help="Ask about every action, not only the target's.")
     @click.option("--action", metavar="ID", help="Ask about this action, such as act-02.")
     @click.option("--argument", metavar="NAME", help="Ask about this argument of the action; default: as for a target.")
-    @click.option("--literal", metavar="TEXT", help="Ask about this text instead of an argument's value.")
+    @click.option("--literal", metavar="TEXT", help="Ask about this text: of the target's action, or of those named.")
     @functools.wraps(command)
     def with_question(
         *args: Any, all_actions: bool, action: str | None, argument: str | None, literal: str | None, **kwargs: Any

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Column, Table
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
 from rich.text import Text
 
 from trace_prov.load import Ignored, Loaded, Problem
 from trace_prov.model import Run, Severity
 
-#: A table in a file or a pipe is never folded; a terminal has its own width.
-PIPE_WIDTH = 100_000
+#: A line in a file or a pipe is never folded; a terminal has its own width.
+PIPE_WIDTH = 1_000_000_000
 
 # Characters that reorder or hide text on a screen.
 _UNSEEN = {*range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0x061C}
@@ -67,13 +70,70 @@ def console() -> Console:
     return Console(highlight=False, width=PIPE_WIDTH)
 
 
-def shown_table(headings: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> Table:
-    """A table for `console`; on a narrow terminal cells are folded, for half a locator is no locator."""
-    columns = (Column(heading, overflow="fold") for heading in headings)
-    table = Table(*columns, title=title, title_justify="left", box=None)
+@dataclass(frozen=True, slots=True)
+class HeadedLines:
+    """(heading, text) pairs for `console`: on a terminal folded beside their headings, elsewhere one line each."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if console.is_terminal:
+            grid = Table.grid(padding=(0, 2))
+            grid.add_column(style="bold", no_wrap=True)
+            grid.add_column(overflow="fold")  # half a locator is no locator, so nothing is cut off
+            for heading, text in self.pairs:
+                grid.add_row(Text(heading), Text(text))
+            yield grid
+        else:
+            yield from _lines(self.pairs)
+
+
+def headed_lines(pairs: Iterable[tuple[str, str]]) -> HeadedLines:
+    return HeadedLines(tuple((printable(heading), printable(text)) for heading, text in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """Rows under headings for `console`; on a terminal that is too narrow, each row as lines beside the headings."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str | None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.title is not None:
+            yield Text(self.title, style="italic")
+        lines = [line.rstrip() for line in _aligned((self.headings, *self.rows), indent=" ")]
+        if not console.is_terminal or max(map(cell_len, lines)) <= options.max_width:
+            for number, line in enumerate(lines):
+                yield _unfolded(line, "" if number else "bold")
+            return
+        for number, row in enumerate(self.rows):
+            if number:
+                yield Text()
+            yield HeadedLines(tuple(pair for pair in zip(self.headings, row, strict=False) if pair[1]))
+
+
+def shown_table(headings: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> ShownTable:
+    return ShownTable(tuple(headings), tuple(tuple(printable(cell) for cell in row) for row in rows), title)
+
+
+def _lines(rows: Sequence[Sequence[str]]) -> Iterator[Text]:
+    return (_unfolded(line.rstrip()) for line in _aligned(rows))
+
+
+def _aligned(rows: Sequence[Sequence[str]], indent: str = "") -> Iterator[str]:
+    """Each row as one line; a row may have fewer cells than the first one has."""
+    columns = zip_longest(*rows, fillvalue="")
+    widths = [max(map(cell_len, column)) for column in columns]
     for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
+        yield indent + "  ".join(
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=False)
+        )
+
+
+def _unfolded(line: str, style: str = "") -> Text:
+    return Text(line, style=style, no_wrap=True, overflow="ignore")
 
 
 def say(level: str, text: str) -> None:

@@ -63,9 +63,18 @@ def package(
     """Make one evidence package a case: what a condition shows of a log, in a BagIt folder.
 
     DIR/<case>/ is the package of the log <case>.json; DIR/inventory.jsonl tells what became of every log. A log
-    without a target is not applicable and stays in the inventory with the reason. Redaction rules: act-03.result,
-    act-03.result[2], act-03.argument.body, act-03.arguments, act-03.account, request.user[1]; tool:NAME or * in place
-    of an action means each of that tool, or all.
+    without a target is not applicable and stays in the inventory with the reason.
+
+    \b
+    A package always shows actions, arguments and results. Beside them
+      R00  nothing                       C00  the account
+      R10  the account                   C10  the account, the binding table
+      R01  the request, native inputs    C01  as C00 with opaque ids
+      R11  both                          C11  as C10 with opaque ids
+
+    Redaction rules: act-03.result, act-03.result[2], act-03.argument.body, act-03.arguments, act-03.account,
+    request.user[1]; tool:NAME or * in place of an action means each of that tool, or all. What a redaction would lose:
+    trace-prov plan LOG --redact RULE.
 
     Exit codes: 0 fine, 2 a log was damaged, or a package refused or a rule without use.
     """

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
 
-from trace_prov.cli.output import console, say, shown_table, to_line
+from trace_prov.cli.output import ShownTable, console, say, shown_table, to_line
 from trace_prov.errors import PackageError
 from trace_prov.finding import RecordsAnswer, RequestAnswer, Status, locators_to_json
 from trace_prov.package.bag import read_package
@@ -53,7 +52,7 @@ def answer_packages(*, packages: tuple[Path, ...], form: str) -> None:
     raise SystemExit(code)
 
 
-def _table(answers: list[Answer]) -> Table:
+def _table(answers: list[Answer]) -> ShownTable:
     headings = ("case", "condition", "Q1 request", "Q2 records (H)", "Q3 cited (J)", "needed")
     rows = (
         (given.case, given.condition, in_words(given.q1), in_words(given.q2), in_words(given.q3), _needed(given))

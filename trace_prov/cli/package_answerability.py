@@ -37,8 +37,9 @@ def answerability(
 ) -> None:
     """Show which combinations of layers support which question.
 
-    For one log: every combination of request, results, account and table, and the smallest ones that are enough. For
-    several: how the supported answers are spread under each of the eight conditions.
+    The layers are the user's request, the results of tools, the account (what the agent wrote before a call) and the
+    table (which record each cited id names). For one log: every combination of them, and the smallest ones that are
+    enough. For several: how the supported answers are spread under each of the eight conditions.
     """
     reporter = Reporter()
     refuse_all_actions(question)
@@ -100,7 +101,7 @@ def _print_lattice(run: Run, question: Question) -> None:
         ]
         rows.append((" + ".join(cell.layers) or "none", *marks))
     out.print(shown_table(("layers shown", *QUESTIONS), rows))
-    out.print("* no part of this combination is enough", highlight=False)
+    out.print("* the least that answers: without one of these layers the question is open", highlight=False)
 
 
 COLUMNS = {

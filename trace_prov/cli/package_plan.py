@@ -48,6 +48,9 @@ def plan_package(
 ) -> None:  # fmt: skip
     """Plan a package: show as little as keeps a question answerable, or see what a redaction would lose.
 
+    Redaction rules are those of trace-prov package. LOST: the log answers the question, what is left does not. "still
+    readable": a hidden text, or a value in it, stands elsewhere too.
+
     Exit codes: 0 fine, 1 a question cannot be kept, or a redaction loses one, 2 bad input.
     """
     if bool(keep) == bool(redact):
@@ -94,6 +97,8 @@ def _kept(run: Run, keep: tuple[str, ...], question: Question, write: Path | Non
             write.write_text(to_toml(found.condition), encoding="utf-8")
         except OSError as error:
             raise SourceError(str(write), expected="a file to write", found=error.strerror or str(error)) from None
+        use = f"trace-prov package LOG --condition {write} --out DIR"
+        click.echo(printable(f"{write}: written; to use it: {use}"), err=True)
     return _plan_json(found), False
 
 

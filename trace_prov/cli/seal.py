@@ -28,9 +28,12 @@ def seal_key(file: Path) -> None:
     """Make a key pair for seals: FILE (keep it secret), FILE.pub (give it away), FILE.salts (keep it secret).
 
     FILE.salts is the secret of the leaves' salts: whoever has it can prove withheld records, and test guesses at them.
+    The public key's number is printed: verify names it, so that a receiver can compare it with what you tell otherwise.
     """
     public, salts = new_key(file)
-    click.echo(f"{file}: private key\n{public}: public key\n{salts}: secret of the salts")
+    click.echo(
+        f"{file}: private key\n{public}: public key {load_public_file(public).keyid}\n{salts}: secret of the salts"
+    )
 
 
 @click.command()
@@ -102,7 +105,7 @@ def _proof_report(path: Path, public: Any | None) -> SealReport:
         content = check_proof(read_proof(path), str(path), public)
     except SealError as error:
         return SealReport([str(error)])
-    return SealReport(notes=[f"proven: {to_line(content)}"])
+    return SealReport(notes=[f"proven: {to_line(content)}", f"signed by the key {public.keyid}"])
 
 
 def _print(path: Path, report: SealReport, form: str) -> None:
@@ -110,12 +113,16 @@ def _print(path: Path, report: SealReport, form: str) -> None:
         body = {"path": str(path), "intact": report.intact, "problems": report.problems, "notes": report.notes}
         click.echo(to_line({**body, "statement": report.predicate}))
         return
-    words = "nothing was changed" if report.intact else f"{len(report.problems)} changes"
+    words = "nothing was changed" if report.intact else _counted(len(report.problems), "change")
     records = report.predicate.get("records", {})
     hidden = f", {records['withheld']} of {records['size']} records withheld" if "size" in records else ""
     click.echo(f"{printable(str(path))}: {words}{hidden}")
     for line in [*report.problems, *report.notes]:
         click.echo(f"  {printable(line)}")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 @click.command(name="prove")

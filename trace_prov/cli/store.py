@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -14,7 +16,7 @@ import click
 import pyoxigraph
 
 from trace_prov.cli.options import GivenPath, log_options
-from trace_prov.cli.output import DataOut, Reporter, console, printable, say, shown_table, to_line
+from trace_prov.cli.output import PIPE_WIDTH, DataOut, Reporter, console, printable, say, shown_table, to_line
 from trace_prov.errors import FormatError, SourceError, UsageError
 from trace_prov.graph import iris
 from trace_prov.graph.check import damaged
@@ -29,6 +31,7 @@ MAX_QUERY_BYTES = 2**20
 FORMATS = ("table", "json", "csv", "ttl")
 
 _VARIABLE = re.compile(r"[?$](\w+)")
+_CITED = re.compile(r"CONTRACT (§)")
 _POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _NUMBERS = {f"{iris.XSD}{name}" for name in ("integer", "long", "int")}
 # Datatypes do not bind what a query makes up; and longer numbers are not what a reader of JSON takes.
@@ -107,10 +110,15 @@ def query(name: str | None, folder: Path | None, values: tuple[str, ...], form: 
 
 
 def _list() -> None:
+    """Each query with its parameters; on a terminal folded to its width."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
     for file in queries():
-        click.echo(f"{file.name}: {file.title}")
-        for parameter in file.parameters:
-            click.echo(f"    -p {parameter.name}={parameter.kind.upper()}  {parameter.meaning}")
+        out = click.HelpFormatter(width=width)
+        with out.section(file.name):
+            out.write_text(_CITED.sub(r"docs/contract.md \1", file.title))
+            rows = [(f"-p {item.name}={item.kind.upper()}", item.meaning) for item in file.parameters]
+            out.write_dl(rows)
+        click.echo(out.getvalue())
 
 
 def _query_file(name: str) -> QueryFile:

@@ -9,8 +9,10 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from trace_prov.cli.corpus import STUDY as STUDY_CORPUS
+from trace_prov.cli.listing import ListingGroup
 from trace_prov.cli.output import console, printable, shown_table
 from trace_prov.language_model import ModelOptions, endpoint
 from trace_prov.study.folder import StudyFolder
@@ -45,7 +47,7 @@ _ANSWERS = click.option(
 )
 
 
-@click.group()
+@click.group(cls=ListingGroup)
 def study() -> None:
     """Ask readers what agent logs support, score their answers, report.
 
@@ -182,4 +184,6 @@ def _show(folder: StudyFolder, results: list[Result]) -> None:
 def _print(table: Table) -> None:
     out = console()
     out.print(shown_table(table.columns, texts(table), table.title))
+    if table.note:
+        out.print(Text(table.note))
     out.print()

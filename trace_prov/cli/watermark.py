@@ -6,12 +6,13 @@ import importlib
 
 import click
 
+from trace_prov.cli.listing import ListingGroup
 from trace_prov.errors import UsageError
 
 EXTRA = frozenset({"cryptography", "numpy", "scipy"})
 
 
-class WatermarkGroup(click.Group):
+class WatermarkGroup(ListingGroup):
     """Imports its commands on first use, so that `trace-prov --help` needs no optional package."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

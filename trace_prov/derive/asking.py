@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Protocol
 
 from trace_prov.derive.needed import needed_for_cited
-from trace_prov.derive.target import Question
+from trace_prov.derive.target import NO_ACTION, Question, no_such_action, no_such_argument
 from trace_prov.finding import (
     Bounds,
     Finding,
@@ -58,9 +58,8 @@ def _targets(asker: Asker, case: Row, question: Question) -> Iterator[Target | N
         named = {} if question.action is None else {"action": question.action}
         rows = asker.rows("arguments", **named)
         if not rows:
-            yield not_applicable(
-                "the run has no action" if question.all_actions else f"the run has no action {question.action}"
-            )
+            known = [*dict.fromkeys(row["action"] for row in asker.rows("arguments"))]
+            yield not_applicable(NO_ACTION if question.action is None else no_such_action(question.action, known))
         for _, arguments in groupby(rows, key=lambda row: row["action"]):
             yield _target(case["log"], asker.run, question, list(arguments), named=True)
     elif "action" not in case:
@@ -80,8 +79,8 @@ def _target(log: str, run: str, question: Question, arguments: list[Row], *, nam
     usable = [row for row in arguments if "literal" in row and question.argument in (None, row["argument"])]
     if usable:
         return Target(action, usable[0]["argument"], usable[0]["literal"])
-    which = "top-level text argument" if question.argument is None else f"text argument {question.argument!r}"
-    return NotApplicable(log, run, f"{action} has no non-empty {which}", action if named else None)
+    known = [row["argument"] for row in arguments if "literal" in row]
+    return NotApplicable(log, run, no_such_argument(action, question.argument, known), action if named else None)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -81,7 +81,7 @@ def targets(run: Run, question: Question) -> Iterator[tuple[Action, Target] | No
     if question.action is not None:
         named = run.action(question.action)
         if named is None:
-            yield _not_applicable(run, f"the run has no action {question.action}")
+            yield _not_applicable(run, no_such_action(question.action, [action.id for action in run.actions]))
         else:
             yield _target_of(run, named, question, named=True)
         return
@@ -95,16 +95,26 @@ def targets(run: Run, question: Question) -> Iterator[tuple[Action, Target] | No
 def _target_of(run: Run, action: Action, question: Question, *, named: bool) -> tuple[Action, Target] | NotApplicable:
     if question.literal is not None:
         return action, Target(action.id, question.argument, question.literal)
-    usable = text_arguments(action)
-    if question.argument is not None:
-        usable = [argument for argument in usable if argument.name == question.argument]
-        if not usable:
-            reason = f"{action.id} has no non-empty text argument {question.argument!r}"
-            return NotApplicable(run.source.name, run.id, reason, action.id if named else None)
+    texts = text_arguments(action)
+    usable = [argument for argument in texts if question.argument in (None, argument.name)]
     if not usable:
-        reason = f"{action.id} has no non-empty top-level text argument"
+        reason = no_such_argument(action.id, question.argument, [argument.name for argument in texts])
         return NotApplicable(run.source.name, run.id, reason, action.id if named else None)
     return action, Target(action.id, usable[0].name, usable[0].value)
+
+
+def no_such_action(asked: str, known: Sequence[str]) -> str:
+    """Why nothing can be asked of an action that the run lacks."""
+    if not known:
+        return NO_ACTION
+    return f"the run has no action {asked}, only {known[0]}" + (f" to {known[-1]}" if len(known) > 1 else "")
+
+
+def no_such_argument(action: str, asked: str | None, known: Sequence[str]) -> str:
+    """Why an action gives no target: it lacks the argument asked about, or any that could be one."""
+    if asked is None:
+        return f"{action} has no non-empty top-level text argument"
+    return f"{action} has no non-empty text argument {asked!r}; it has {', '.join(known) or 'none'}"
 
 
 def _not_applicable(run: Run, reason: str) -> NotApplicable:

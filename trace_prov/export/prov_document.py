@@ -50,7 +50,7 @@ def prov_library() -> Any:
         import prov.model
     except ImportError:
         raise UsageError(
-            "PROV-N, PROV-JSON and PROV-XML need the package prov: pip install 'trace-prov[prov]'"
+            "PROV-N, PROV-JSON, PROV-XML and PROV-JSONLD need the package prov: pip install 'trace-prov[prov]'"
         ) from None
     return prov.model
 
