@@ -1,9 +1,10 @@
 """The main job's speed as ratios, measured side by side in one run.
 
-    python benchmarks/main_job.py FOLDER...
+    python benchmarks/main_job.py [FOLDER...]
 
-Each FOLDER holds logs (`trace-prov corpus --preset benchmark --out DIR` makes some 1,800; DIR/runs). CPU times of one
-process, the least of a few rounds, so that other work on the machine moves the ratios little. What is compared:
+Each FOLDER holds logs; without one, the few of tests/data (`trace-prov corpus --preset benchmark --out DIR` makes some
+1,800; DIR/runs). CPU times of one process, the least of a few rounds, so that other work on the machine moves the
+ratios little. What is compared:
 
 - load, and load + derive at the target, against merely reading the same files and parsing them with `json`;
 - native derivation of all actions, once loaded, against a bare substring scan: for each action's literal an `in` over
@@ -157,7 +158,8 @@ def sparql_ratio(runs: list[Run]) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    own = [Path(__file__).parents[1] / "tests/data" / name / "runs" for name in ("agentdojo", "agentdojo_public")]
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", default=own)
     folders: list[Path] = parser.parse_args().folders
 
     runs = runs_of(folders)
