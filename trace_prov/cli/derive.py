@@ -14,7 +14,17 @@ from trace_prov import __version__
 from trace_prov.cli.evidence import Evidence, evidence_options
 from trace_prov.cli.neo4j import engine_options
 from trace_prov.cli.options import question_options
-from trace_prov.cli.output import DataOut, HeadedLines, Reporter, console, headed_lines, printable, shown_table, to_line
+from trace_prov.cli.output import (
+    DataOut,
+    HeadedLines,
+    Reporter,
+    console,
+    csv_cell,
+    headed_lines,
+    printable,
+    shown_table,
+    to_line,
+)
 from trace_prov.derive import Question
 from trace_prov.derive.engines import Derive, engine_named, on_store
 from trace_prov.explain import explain as explain_finding
@@ -116,13 +126,7 @@ def _write_csv(rows: Iterator[Row]) -> None:
     writer = csv.DictWriter(DataOut(), CSV_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for _, finding in rows:
-        writer.writerow({name: _csv_cell(value) for name, value in _flat(to_json(finding)).items()})
-
-
-def _csv_cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+        writer.writerow({name: csv_cell(value) for name, value in _flat(to_json(finding)).items()})
 
 
 def _flat(body: dict[str, Any]) -> dict[str, Any]:

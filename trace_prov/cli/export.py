@@ -15,8 +15,8 @@ from trace_prov.derive import Question
 from trace_prov.errors import UsageError
 from trace_prov.export import EXPORTERS, exporter_named, gather
 from trace_prov.export.material import Custody, Material
-from trace_prov.export.writing import refuse_inputs, write_file, write_folder
 from trace_prov.source import DEFAULT_MAX_BYTES
+from trace_prov.writing import refuse_inputs, write_file, write_folder
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")
 

@@ -48,6 +48,13 @@ def to_line(value: Any) -> str:
     return line
 
 
+def csv_cell(value: Any) -> Any:
+    """A value as CSV has it: truth values in lower case, a lone surrogate as its escape."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
 class DataOut:
     """Standard output for JSON, CSV and Turtle: as it is in a file or a pipe, without control characters on a terminal.
 

@@ -9,7 +9,6 @@ import click
 
 from trace_prov.cli.output import printable, say, to_line
 from trace_prov.errors import InputError, UsageError
-from trace_prov.export.writing import refuse_inputs, write_file
 from trace_prov.load import Problem, load_paths
 from trace_prov.model import Run
 from trace_prov.seal.checking import SealReport, check_sealed
@@ -17,6 +16,7 @@ from trace_prov.seal.errors import SealError
 from trace_prov.seal.keys import load_public_file, load_secret, load_signer, new_key
 from trace_prov.seal.proof import check_proof, is_proof, proof_bytes, prove, read_proof
 from trace_prov.seal.sealing import seal_package
+from trace_prov.writing import refuse_inputs, write_file
 
 EXIT_CHANGED, EXIT_BAD_INPUT = 1, 2
 PATH = click.Path(path_type=Path)

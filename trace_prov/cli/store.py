@@ -16,7 +16,7 @@ import click
 import pyoxigraph
 
 from trace_prov.cli.options import GivenPath, log_options
-from trace_prov.cli.output import PIPE_WIDTH, DataOut, Reporter, console, printable, say, shown_table, to_line
+from trace_prov.cli.output import PIPE_WIDTH, DataOut, Reporter, console, csv_cell, printable, say, shown_table, to_line
 from trace_prov.errors import FormatError, SourceError, UsageError
 from trace_prov.graph import iris
 from trace_prov.graph.check import damaged
@@ -256,13 +256,7 @@ def _write_csv(names: list[str], rows: Iterator[Row]) -> None:
     writer = csv.writer(DataOut(), lineterminator="\n")
     writer.writerow(names)
     for row in rows:
-        writer.writerow([_csv_cell(_value(term)) for term in row])
-
-
-def _csv_cell(value: str | int | bool | None) -> str | int | None:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+        writer.writerow([csv_cell(_value(term)) for term in row])
 
 
 WRITERS: dict[str, Callable[[list[str], Iterator[Row]], None]] = {

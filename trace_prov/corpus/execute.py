@@ -15,6 +15,7 @@ from trace_prov.corpus.actors import Actor, PlannedCall, Scene, Turn
 from trace_prov.corpus.attack import ATTACK_NAME, NOT_INJECTABLE, Injection, choose_injection
 from trace_prov.corpus.inputs import Inputs, result_text, text_of
 from trace_prov.errors import UsageError
+from trace_prov.writing import write_whole
 
 BENCHMARK_VERSION = "v1.2.2"
 SUITES = ("banking", "slack", "travel", "workspace")
@@ -99,15 +100,8 @@ def execute(job: Job, make_actor: Callable[[str], Actor], runs: Path) -> Outcome
         if log.exists():
             log.replace(runs / f"{job.case}{INCOMPLETE_ENDING}")
         return Outcome(job, completed=False, reason=f"{type(error).__name__}: {error}", field=changed)
-    _write(sidecar, element.state.inputs.sidecar())
+    write_whole(sidecar, json.dumps(element.state.inputs.sidecar(), indent=1, ensure_ascii=True) + "\n")
     return Outcome(job, completed=True, field=changed)
-
-
-def _write(path: Path, value: Any) -> None:
-    """Write JSON so that the file is there as a whole or not at all."""
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps(value, indent=1, ensure_ascii=True) + "\n", encoding="ascii")
-    temporary.replace(path)
 
 
 def _run(suite: Any, job: Job, element: Any, injection: Injection | None, runs: Path) -> None:

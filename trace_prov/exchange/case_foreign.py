@@ -10,13 +10,12 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import json
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
 from trace_prov.account import read_account
-from trace_prov.exchange.foreign import ForeignCall, ForeignResult, ForeignRun
+from trace_prov.exchange.foreign import ForeignCall, ForeignResult, ForeignRun, json_object
 from trace_prov.exchange.index import Index
 from trace_prov.model import Account, Argument, Basis, BasisState, Content, Locator, RecordState
 
@@ -141,7 +140,7 @@ class _Reader:
             for facet in self._facets(node)
         }
         for used in case.all(node, "action:object"):
-            typed = _object(self._content(used).text)
+            typed = json_object(self._content(used).text)
             if typed is not None and stated and set(typed) == set(stated):
                 return tuple(Argument(name, value) for name, value in typed.items())
             if typed is not None and any(locator.endswith(".args") for locator in self._references(used, LOCATOR)):
@@ -233,11 +232,3 @@ def _time(text: str | None) -> datetime | None:
         return None if text is None else datetime.fromisoformat(text)
     except ValueError:
         return None
-
-
-def _object(text: str | None) -> dict[str, object] | None:
-    try:
-        value = json.loads(text or "")
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None

@@ -9,6 +9,7 @@ are noted in the run's diagnostics, so nobody takes them for the record's own wo
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -110,6 +111,15 @@ def to_run(foreign: ForeignRun, source: Source) -> Run:
         diagnostics=tuple(_diagnostics(foreign, rule, calls)),
     )
     return replace(run, table=_table(foreign, run, calls))
+
+
+def json_object(text: str | None) -> dict[str, object] | None:
+    """The JSON object that a text is; None when it is none."""
+    try:
+        value = json.loads(text or "")
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _ordered(foreign: ForeignRun, source: Source) -> tuple[list[ForeignCall], str]:

@@ -7,7 +7,6 @@ bundle is a document of its own (PROV-DM 5.4).
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -17,7 +16,7 @@ from datetime import datetime
 import pyoxigraph
 
 from trace_prov.account import read_account
-from trace_prov.exchange.foreign import ForeignCall, ForeignResult, ForeignRun
+from trace_prov.exchange.foreign import ForeignCall, ForeignResult, ForeignRun, json_object
 from trace_prov.exchange.index import Index
 from trace_prov.model import Account, Argument, Basis, BasisState, Content, RecordState
 
@@ -146,7 +145,7 @@ class _Reader:
         arguments: list[Argument] = []
         for entity in used:
             content = self._content(entity)
-            value = _object(content.text)
+            value = json_object(content.text)
             if value is not None:
                 arguments += [Argument(name, item) for name, item in value.items()]
             else:
@@ -223,11 +222,3 @@ def _time(texts: list[str]) -> datetime | None:
         return datetime.fromisoformat(texts[0]) if len(texts) == 1 else None
     except ValueError:
         return None
-
-
-def _object(text: str | None) -> dict[str, object] | None:
-    try:
-        value = json.loads(text or "")
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 
 from trace_prov.errors import PackageError, UsageError
 from trace_prov.package.bag import is_package
+from trace_prov.writing import write_whole
 
 INVENTORY = "inventory.jsonl"
 #: Longest name of a folder, in bytes; file systems take 255.
@@ -82,9 +83,7 @@ def write_inventory(folder: Path, entries: Sequence[Entry]) -> None:
         if row["case"] not in named and row["folder"] not in told and is_package(folder / row["folder"])
     )
     lines = [*before, *(entry.line() for entry in entries)]
-    temporary = folder / f".{INVENTORY}"
-    temporary.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
-    temporary.replace(folder / INVENTORY)
+    write_whole(folder / INVENTORY, "".join(f"{line}\n" for line in lines))
 
 
 @dataclass(frozen=True, slots=True)

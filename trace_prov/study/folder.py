@@ -13,7 +13,8 @@ from trace_prov.errors import FormatError, UsageError
 from trace_prov.package.bag import EVIDENCE
 from trace_prov.package.folders import case_folder
 from trace_prov.study.answers import QUESTIONS, Answer, Invalid, read_answer
-from trace_prov.study.lines import read_lines, read_text, strict_json, write_lines, write_whole
+from trace_prov.study.lines import read_lines, read_text, strict_json, write_lines
+from trace_prov.writing import write_whole
 
 MANIFEST_FORMAT = "trace-prov-study 1"
 

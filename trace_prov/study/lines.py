@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trace_prov.errors import FormatError
+from trace_prov.writing import write_whole
 
 
 class RepeatedNameError(ValueError):
@@ -57,10 +58,3 @@ def read_text(path: Path) -> str:
 
 def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     write_whole(path, "".join(json.dumps(row) + "\n" for row in rows))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from trace_prov.study.beside import beside_table, reference_table
 from trace_prov.study.comparisons import agreement_table, renaming_table, token_table
 from trace_prov.study.folder import StudyFolder
-from trace_prov.study.lines import read_lines, write_whole
+from trace_prov.study.lines import read_lines
 from trace_prov.study.page import to_html
 from trace_prov.study.paper import Published, published
 from trace_prov.study.plots import plots_of
@@ -26,6 +26,7 @@ from trace_prov.study.tables import (
     score_table,
     strata_table,
 )
+from trace_prov.writing import write_whole
 
 TITLE = "Audit study: what readers answer and what their evidence supports"
 

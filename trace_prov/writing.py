@@ -59,6 +59,16 @@ def write_folder(out: Path, files: Sequence[tuple[str, bytes]]) -> None:
         raise _unwritable(out, error) from None
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text as UTF-8 beside its place and move it there; what a killed attempt left is written over.
+
+    Raises OSError.
+    """
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
 def _whole(out: Path, fill: Callable[[Path], object]) -> None:
     part = out.with_name(f".{out.name[:100]}.{os.getpid()}.part")
     try:
