@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from trace_prov.cli.output import PIPE_WIDTH, headed_lines, shown_table
+from trace_prov.cli.output import PIPE_WIDTH, headed_lines, printable, shown_table
 
 HEADINGS = ("log", "target", "Q2 records (H)")
 ROW = ("bill-payment.json", "recipient = UK12345678901234567890", "act-01.result[5]")
@@ -68,10 +68,14 @@ cells = st.lists(st.text(max_size=40), min_size=1, max_size=4)
 @given(cells, st.lists(cells, max_size=4), st.integers(20, 120))
 def test_nothing_is_cut_off_and_no_line_is_too_wide(headings: list[str], rows: list[list[str]], width: int) -> None:
     rows = [row[: len(headings)] for row in rows]
-    table = shown_table([heading[:8] for heading in headings], rows)
+    table = shown_table([printable(heading)[:8] for heading in headings], rows)  # 8 characters, also of an escape
     text = shown(table, width=width, terminal=True)
     assert all(cell_len(line) <= width for line in text.splitlines())
     squeezed = "".join(text.split())
     for row in table.rows:
         for cell in row:
             assert all(word in squeezed for word in cell.split())
+
+
+def test_a_heading_is_escaped_like_a_cell() -> None:
+    assert shown(shown_table(("a\n\x1b[31m",), [("1",)])) == " a\\n\\x1b[31m\n 1\n"

@@ -122,7 +122,9 @@ class ShownTable:
 
 
 def shown_table(headings: Iterable[str], rows: Iterable[Iterable[str]], title: str | None = None) -> ShownTable:
-    return ShownTable(tuple(headings), tuple(tuple(printable(cell) for cell in row) for row in rows), title)
+    return ShownTable(
+        tuple(map(printable, headings)), tuple(tuple(printable(cell) for cell in row) for row in rows), title
+    )
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> Iterator[Text]:
