@@ -9,7 +9,7 @@ from typing import Any
 
 import pyoxigraph
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.package.cases import IBAN, SOURCE, package_of, small_run
@@ -243,11 +243,18 @@ conditions = st.one_of(
 )
 
 
+def _contradicts(run: Run, locator: Locator) -> bool:
+    """Whether a row names an element that the hidden result, by what it declares, does not have: no log gives that."""
+    results = [action.result for action in run.actions if action.number == locator.action and action.result is not None]
+    return locator.element > 0 and any(result.declared and locator not in result.declared for result in results)
+
+
 @CALM
 @given(runs(hidden=True), conditions, rules)
 def test_any_package_reads_back_conforms_and_says_the_same_in_its_graph(
     run: Run, condition: Condition, hidden: list[str]
 ) -> None:
+    assume(not any(_contradicts(run, row.locator) for row in run.table.rows))
     built = build(run, condition, None, [parse_rule(rule) for rule in hidden])
     if isinstance(built, NotApplicable):
         return
